@@ -1,0 +1,32 @@
+# Compiler flags of every target, in one interface library: wb_flags.
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# Release keeps its checks (WB_CHECK) and its symbols; NDEBUG is never set.
+set(CMAKE_C_FLAGS_RELEASE "-O2 -g")
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_C_COMPILER_LAUNCHER)
+    set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+add_library(wb_flags INTERFACE)
+target_compile_definitions(wb_flags INTERFACE _GNU_SOURCE $<$<BOOL:${WB_DEBUG}>:WB_DEBUG>)
+target_compile_options(wb_flags INTERFACE
+    -ffp-contract=off
+    -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wvla
+    $<$<BOOL:${WB_WERROR}>:-Werror>)
+
+if(WB_ASAN)
+    set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(wb_flags INTERFACE ${sanitize})
+    target_link_options(wb_flags INTERFACE ${sanitize})
+endif()
+if(WB_FUZZ)
+    if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
+        message(FATAL_ERROR "WB_FUZZ needs clang: cmake --preset fuzz")
+    endif()
+    target_compile_options(wb_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
