@@ -1,0 +1,65 @@
+/*
+ * base.h - words that every part of wakebal uses: time, ids, checks.
+ *
+ * Simulated time is an unsigned count of picoseconds (64 bits hold 213 days). Ids are dense integers; nothing
+ * crosses a module boundary as a raw pointer where an id will do.
+ *
+ * Checks come in two grades. WB_CHECK stays in release builds: arguments, table bounds, "time never goes back".
+ * WB_DEBUG_CHECK guards invariants that cost more than O(1) and exists only when WB_DEBUG is defined (dev and asan builds).
+ * A failing check is a bug of wakebal, never of the user: it prints seed, simulated time, CPU, task and place, then aborts.
+ */
+#ifndef WAKEBAL_BASE_H
+#define WAKEBAL_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint64_t sim_time; /* picoseconds since the start of the run */
+typedef uint32_t cpu_id;   /* 0 .. ncpus-1, the operating system's numbering */
+typedef uint32_t task_id;  /* dense; idle tasks first */
+
+#define WB_PS ((sim_time)1)
+#define WB_NS ((sim_time)1000)
+#define WB_US ((sim_time)1000 * 1000)
+#define WB_MS ((sim_time)1000 * 1000 * 1000)
+#define WB_S ((sim_time)1000 * 1000 * 1000 * 1000)
+#define WB_TIME_NEVER UINT64_MAX
+
+#define WB_NO_CPU UINT32_MAX
+#define WB_NO_TASK UINT32_MAX
+#define WB_CPUS_MAX 16384u
+
+#define WB_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define WB_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define WB_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define WB_LIKELY(c) __builtin_expect(!!(c), 1)
+#define WB_UNLIKELY(c) __builtin_expect(!!(c), 0)
+#define WB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define WB_MUST_USE __attribute__((warn_unused_result))
+
+/* Where the simulation of this thread stands; filled by the engine so that a failing check can say it. */
+struct wb_where {
+    uint64_t seed;
+    uint32_t replication;
+    sim_time now;
+    cpu_id cpu;
+    task_id task;
+};
+extern _Thread_local struct wb_where wb_where;
+
+/* Report a bug of ours on stderr with wb_where and abort. Never returns. */
+_Noreturn void wb_bug(const char *file, int line, const char *cond, const char *fmt, ...) WB_PRINTF(4, 5);
+
+#define WB_CHECK(cond, ...)                                                                        \
+    do {                                                                                           \
+        if (WB_UNLIKELY(!(cond))) wb_bug(__FILE__, __LINE__, #cond, __VA_ARGS__);                  \
+    } while (0)
+
+#ifdef WB_DEBUG
+#define WB_DEBUG_CHECK(cond, ...) WB_CHECK(cond, __VA_ARGS__)
+#else
+#define WB_DEBUG_CHECK(cond, ...) ((void)sizeof(cond))
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * cpumask.h - sets of CPUs, any size, scanned ascending or wrapping like the kernels do.
+ *
+ * Storage belongs to the caller (arena or WB_CPUMASK_WORDS words); a mask of n CPUs has (n + 63) / 64 words and no bit past n.
+ */
+#ifndef WAKEBAL_CPUMASK_H
+#define WAKEBAL_CPUMASK_H
+
+#include "wakebal/base.h"
+
+#define WB_CPUMASK_WORDS(n) (((n) + 63u) / 64u)
+
+struct wb_cpumask {
+    uint32_t ncpus;
+    uint32_t nwords;
+    uint64_t *w;
+};
+
+static inline void wb_mask_set(struct wb_cpumask *m, cpu_id c) { m->w[c >> 6] |= 1ull << (c & 63); }
+static inline void wb_mask_clear(struct wb_cpumask *m, cpu_id c) { m->w[c >> 6] &= ~(1ull << (c & 63)); }
+static inline bool wb_mask_test(const struct wb_cpumask *m, cpu_id c) { return (m->w[c >> 6] >> (c & 63)) & 1; }
+
+/* First set bit >= from, or WB_NO_CPU. */
+static inline cpu_id wb_mask_next(const struct wb_cpumask *m, cpu_id from)
+{
+    uint32_t i = from >> 6;
+    if (i >= m->nwords) return WB_NO_CPU;
+    uint64_t v = m->w[i] & (~0ull << (from & 63));
+    while (!v) {
+        if (++i >= m->nwords) return WB_NO_CPU;
+        v = m->w[i];
+    }
+    return (cpu_id)(i * 64 + (uint32_t)__builtin_ctzll(v));
+}
+static inline cpu_id wb_mask_first(const struct wb_cpumask *m) { return wb_mask_next(m, 0); }
+static inline uint32_t wb_mask_count(const struct wb_cpumask *m)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->nwords; i++) n += (uint32_t)__builtin_popcountll(m->w[i]);
+    return n;
+}
+static inline bool wb_mask_equal(const struct wb_cpumask *a, const struct wb_cpumask *b)
+{
+    for (uint32_t i = 0; i < a->nwords; i++)
+        if (a->w[i] != b->w[i]) return false;
+    return true;
+}
+static inline bool wb_mask_subset(const struct wb_cpumask *a, const struct wb_cpumask *b)
+{
+    for (uint32_t i = 0; i < a->nwords; i++)
+        if (a->w[i] & ~b->w[i]) return false;
+    return true;
+}
+/* First CPU that is in both, >= from, or WB_NO_CPU. */
+static inline cpu_id wb_mask_next_and(const struct wb_cpumask *a, const struct wb_cpumask *b, cpu_id from)
+{
+    uint32_t i = from >> 6;
+    if (i >= a->nwords) return WB_NO_CPU;
+    uint64_t v = a->w[i] & b->w[i] & (~0ull << (from & 63));
+    while (!v) {
+        if (++i >= a->nwords) return WB_NO_CPU;
+        v = a->w[i] & b->w[i];
+    }
+    return (cpu_id)(i * 64 + (uint32_t)__builtin_ctzll(v));
+}
+
+#define WB_FOR_EACH_CPU(c, m) for (cpu_id c = wb_mask_first(m); c != WB_NO_CPU; c = wb_mask_next(m, c + 1))
+#define WB_FOR_EACH_CPU_AND(c, a, b)                                                               \
+    for (cpu_id c = wb_mask_next_and(a, b, 0); c != WB_NO_CPU; c = wb_mask_next_and(a, b, c + 1))
+
+/* "0,2-5" -> mask. Returns 0, or -1 with *at = offset of the mistake and *why a static sentence. Hex masks are refused. */
+int wb_mask_parse(const char *text, struct wb_cpumask *m, const char **why, size_t *at) WB_MUST_USE;
+/* Shortest list form: "0-3,7". Returns buf. */
+char *wb_mask_format(char *buf, size_t n, const struct wb_cpumask *m);
+
+#endif

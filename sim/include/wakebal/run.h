@@ -1,0 +1,73 @@
+/*
+ * run.h - the library in one page: build a simulation from a scenario, run it, take its result.
+ *
+ *   struct wb_sim *s = wb_sim_build(cfg, registry, replication, diag);   NULL: errors are in diag
+ *   wb_sim_run(s);
+ *   struct wb_result *r = wb_sim_result(s);
+ *   wb_sim_free(s);
+ *
+ * Thread-safe per object: replications run in parallel on their own struct wb_sim; cfg and registry are read only.
+ */
+#ifndef WAKEBAL_RUN_H
+#define WAKEBAL_RUN_H
+
+#include "wakebal/config.h"
+#include "wakebal/hist.h"
+#include "wakebal/policy.h"
+#include "wakebal/trace.h"
+#include "wakebal/workload.h"
+
+struct wb_run_options {
+    const struct wb_policy_ops *overlay; /* plug-in laid over the kernel's policy, or NULL */
+    bool no_inline;                      /* post every segment as an event (tests) */
+    bool no_elide;                       /* run every tick (tests) */
+    uint64_t trace_capacity;             /* records; 0 = off */
+    sim_time trace_from, trace_to;
+    bool audit;                          /* check invariants while running (slow) */
+};
+
+struct wb_sim *wb_sim_build(const struct wb_config *cfg, const struct wb_registry *reg, uint32_t replication,
+                            const struct wb_run_options *opt, struct wb_diag *d);
+/* Run to the end of the scenario (duration, or all fixed work done). 0, or -1 when the horizon came first (see result). */
+int wb_sim_run(struct wb_sim *s);
+/* Run until simulated time `until` (for tests and step-wise views). true while there is more. */
+bool wb_sim_step_to(struct wb_sim *s, sim_time until);
+void wb_sim_free(struct wb_sim *s);
+
+/* One metric of one run. Values in base units. */
+struct wb_metric {
+    const char *name, *unit, *help;
+    enum wb_better better;
+    uint32_t instance;            /* workload, or UINT32_MAX for the machine */
+    double value;
+    const struct wb_hist *hist;   /* latencies, else NULL */
+    const double *window;         /* per window values, nwindows, else NULL */
+    bool integer;                 /* an exact count */
+};
+struct wb_result {
+    uint64_t seed;
+    uint32_t replication;
+    sim_time duration, measured_from; /* end of run; end of warm-up */
+    bool finished;                    /* fixed work was done (or none asked) */
+    struct wb_metric *metric;         /* sorted by instance then name */
+    size_t nmetrics;
+    sim_time window_ps;
+    size_t nwindows;
+    uint64_t events, stale, inlined, peak_events;
+    uint64_t fingerprint;             /* hash of all counters: equal runs have equal fingerprints */
+    sim_time (*cat_time)[WB_CAT_N];   /* [ncpus] */
+    uint32_t ncpus;
+    sim_time *fn_time;                /* [nfn] over all CPUs */
+    const char **fn_name;
+    size_t nfn;
+    /* rules: how often each decided */
+    const char **rule_name;
+    uint64_t *rule_count;
+    size_t nrules;
+    const struct wb_trace *trace;
+};
+/* Owned by the sim. */
+const struct wb_result *wb_sim_result(struct wb_sim *s);
+const struct wb_metric *wb_result_find(const struct wb_result *r, uint32_t instance, const char *name);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * workload.h - workloads and IPC kinds: what models/workload and models/ipc (and plug-ins) provide.
+ *
+ * A workload kind turns one entry of the scenario's `workload` list into tasks and channels; an IPC kind provides channels that tasks
+ * read and write by frames. Both are found by name in registries that cli/ fills.
+ */
+#ifndef WAKEBAL_WORKLOAD_H
+#define WAKEBAL_WORKLOAD_H
+
+#include "wakebal/config.h"
+#include "wakebal/exec.h"
+#include "wakebal/kernel.h"
+#include "wakebal/keys.h"
+
+/* ------------------------------------------------------------------ building tasks */
+struct wb_task_spec {
+    const char *name;                  /* "bw_pipe-wr"; at most 15 characters are shown in traces */
+    wb_step_fn step;                   /* the program: its frame is pushed zeroed with frame_bytes */
+    size_t frame_bytes;
+    int nice;
+    enum wb_sched_class klass;
+    const struct wb_cpumask *allowed;  /* NULL: all CPUs; must live as long as the run */
+    cpu_id start_cpu;                  /* WB_NO_CPU: drawn from the allowed CPUs' ... by the kernel's fork placement */
+    sim_time start_at;                 /* when it is forked; the engine adds the drawn start offset unless fixed */
+    bool start_fixed;
+    uint32_t mm;                       /* 0: a new address space */
+    uint32_t tgid;                     /* 0: a process of its own */
+    uint32_t instance;                 /* workload instance (index in the scenario) */
+    bool dormant;                      /* not started by the engine: some task forks it with wb_fork() */
+};
+/* Create a task. *frame (may be NULL) receives its program frame for filling in. Build time only. */
+struct wb_task *wb_task_new(struct wb_sim *s, const struct wb_task_spec *spec, void **frame);
+uint32_t wb_mm_new(struct wb_sim *s);
+/* An affinity mask that lives as long as the run; equal masks are shared. */
+const struct wb_cpumask *wb_mask_keep(struct wb_sim *s, const struct wb_cpumask *m);
+
+/* ------------------------------------------------------------------ results */
+enum wb_better { WB_BETTER_HIGHER, WB_BETTER_LOWER, WB_BETTER_NONE };
+/* A per-instance progress counter: windowed, warm-up aware. Workloads add to it as work completes. */
+struct wb_progress; /* opaque */
+/* unit e.g. "B" with rate name "bandwidth" in B/s; "trip" ... `scale`: metric = count per second, or seconds per count (per_count). */
+struct wb_metric_spec {
+    const char *name;     /* "bandwidth", "round_trip", "transactions" */
+    const char *unit;     /* unit of the metric: "B/s", "s", "1/s" */
+    enum wb_better better;
+    bool per_count;       /* metric is time per count instead of counts per time */
+    bool elapsed;         /* metric is the time until the workload has finished */
+    const char *help;
+};
+struct wb_progress *wb_progress_new(struct wb_sim *s, uint32_t instance, const struct wb_metric_spec *spec);
+void wb_progress_add(struct wb_exec *x, struct wb_progress *p, uint64_t n);
+/* A latency histogram of the instance, in ps. */
+struct wb_latency;
+struct wb_latency *wb_latency_new(struct wb_sim *s, uint32_t instance, const char *name, const char *help);
+void wb_latency_add(struct wb_exec *x, struct wb_latency *l, sim_time v);
+/* A plain counter of the instance or model ("pipe.wake_calls"); visible as metric. */
+struct wb_counter;
+struct wb_counter *wb_counter_new(struct wb_sim *s, uint32_t instance, const char *name, const char *unit, const char *help);
+void wb_counter_add(struct wb_exec *x, struct wb_counter *c, uint64_t n);
+/* The instance has done its fixed work: when all that `finish` have, the run may end. */
+void wb_instance_expect(struct wb_sim *s, uint32_t instance, uint32_t parts); /* how many done calls to wait for; build time */
+void wb_instance_done(struct wb_exec *x, uint32_t instance);
+
+/* ------------------------------------------------------------------ kinds */
+struct wb_workload_ops {
+    uint32_t abi;
+    const char *kind;           /* "pipe_bw" */
+    const char *help;
+    const char *real;           /* "lmbench bw_pipe" */
+    const char *weakness;       /* known weaknesses of the benchmark, for help and reports */
+    const struct wb_key *keys;  /* "workload.X" rows with only = kind */
+    size_t nkeys;
+    /* Largest frame depth in bytes of its programs including the IPC frames they call (sim adds its own needs). */
+    size_t frame_need;
+    /* Build tasks for the entry at config path `path` ("workload[2]"). 0, or -1 with errors in d. */
+    int (*build)(struct wb_sim *s, const struct wb_config *cfg, const char *path, uint32_t instance, struct wb_diag *d);
+};
+
+/* ------------------------------------------------------------------ byte channels */
+struct wb_channel;
+struct wb_ipc_ops {
+    uint32_t abi;
+    const char *kind;           /* "pipe" */
+    const char *help;
+    const struct wb_key *keys;  /* kernel.* rows of this IPC kind (rule version, path costs) */
+    size_t nkeys;
+    size_t frame_need;
+    /* Per-run state shared by all channels of the kind (rules, label ids). 0 or -1. */
+    int (*init)(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d);
+    /* One channel; end 0 writes to end 1 (pipe) or both ways (sockets). name for traces. */
+    struct wb_channel *(*open)(struct wb_sim *s, const char *name);
+    /* Frames. x->ret = bytes moved, or -errno (-32 EPIPE, -11 EAGAIN). buf: the caller's buffer region. */
+    void (*read)(struct wb_exec *x, struct wb_channel *c, int end, uint32_t buf, uint64_t bytes);
+    void (*write)(struct wb_exec *x, struct wb_channel *c, int end, uint32_t buf, uint64_t bytes);
+    void (*close)(struct wb_exec *x, struct wb_channel *c, int end);
+    /* Conservation: bytes in, out and inside. */
+    void (*audit)(const struct wb_channel *c, uint64_t *in, uint64_t *out, uint64_t *inside);
+};
+struct wb_channel {
+    const struct wb_ipc_ops *ops;
+};
+/* The kind's ops and its per-run state. NULL when unknown. */
+const struct wb_ipc_ops *wb_ipc_find(struct wb_sim *s, const char *kind);
+void *wb_ipc_state(struct wb_sim *s, const struct wb_ipc_ops *ops);
+void wb_ipc_set_state(struct wb_sim *s, const struct wb_ipc_ops *ops, void *state);
+
+/* ------------------------------------------------------------------ registries */
+struct wb_registry {
+    const struct wb_policy_ops *const *policies;
+    size_t npolicies;
+    const struct wb_workload_ops *const *workloads;
+    size_t nworkloads;
+    const struct wb_ipc_ops *const *ipcs;
+    size_t nipcs;
+};
+
+#endif
