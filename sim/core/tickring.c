@@ -198,12 +198,24 @@ static uint32_t rank_of(const struct tickring *r, cpu_id cpu)
     return r->rank_of_cpu[cpu];
 }
 
-void tickring_start(struct tickring *r, cpu_id cpu, sim_time from)
+static void start_at(struct tickring *r, cpu_id cpu, uint64_t k)
 {
     uint32_t rank = rank_of(r, cpu);
     remove_rank(r, rank);
-    add(r, tickring_index_from(r, cpu, from), rank);
+    add(r, k, rank);
     find_next(r);
+}
+
+void tickring_start(struct tickring *r, cpu_id cpu, sim_time from)
+{
+    start_at(r, cpu, tickring_index_from(r, cpu, from));
+}
+
+void tickring_start_after(struct tickring *r, cpu_id cpu, const struct evq_entry *now)
+{
+    uint64_t k = tickring_index_from(r, cpu, now->time);
+    struct evq_entry tick = {.time = tickring_time(r, cpu, k), .key = evq_key(r->class, cpu, k)};
+    start_at(r, cpu, evq_before(now, &tick) ? k : k + 1);
 }
 
 void tickring_stop(struct tickring *r, cpu_id cpu)

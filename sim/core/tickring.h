@@ -46,6 +46,9 @@ void tickring_set_phases(struct tickring *r, const sim_time *phase);
 
 /* The CPU's next tick is its first at or after `from`, whatever it did before (stopped, skipping, ticking). */
 void tickring_start(struct tickring *r, cpu_id cpu, sim_time from);
+/* The CPU's next tick is its first after `now` in the total order of events; for a restart in the middle of an instant, where some
+ * ticks of that instant have happened and some have not. */
+void tickring_start_after(struct tickring *r, cpu_id cpu, const struct evq_entry *now);
 void tickring_stop(struct tickring *r, cpu_id cpu);
 /* Leave out the next k ticks of a CPU that is not stopped. */
 void tickring_skip(struct tickring *r, cpu_id cpu, uint64_t k);
