@@ -13,6 +13,7 @@
 
 #include "wakebal/config.h"
 #include "wakebal/hist.h"
+#include "wakebal/metric.h"
 #include "wakebal/policy.h"
 #include "wakebal/trace.h"
 #include "wakebal/workload.h"
@@ -34,16 +35,6 @@ int wb_sim_run(struct wb_sim *s);
 bool wb_sim_step_to(struct wb_sim *s, sim_time until);
 void wb_sim_free(struct wb_sim *s);
 
-/* One metric of one run. Values in base units. */
-struct wb_metric {
-    const char *name, *unit, *help;
-    enum wb_better better;
-    uint32_t instance;            /* workload, or UINT32_MAX for the machine */
-    double value;
-    const struct wb_hist *hist;   /* latencies, else NULL */
-    const double *window;         /* per window values, nwindows, else NULL */
-    bool integer;                 /* an exact count */
-};
 struct wb_result {
     uint64_t seed;
     uint32_t replication;

@@ -11,6 +11,7 @@
 #include "wakebal/exec.h"
 #include "wakebal/kernel.h"
 #include "wakebal/keys.h"
+#include "wakebal/metric.h"
 
 /* ------------------------------------------------------------------ building tasks */
 struct wb_task_spec {
@@ -35,18 +36,9 @@ uint32_t wb_mm_new(struct wb_sim *s);
 const struct wb_cpumask *wb_mask_keep(struct wb_sim *s, const struct wb_cpumask *m);
 
 /* ------------------------------------------------------------------ results */
-enum wb_better { WB_BETTER_HIGHER, WB_BETTER_LOWER, WB_BETTER_NONE };
-/* A per-instance progress counter: windowed, warm-up aware. Workloads add to it as work completes. */
+/* A per-instance progress counter: windowed, warm-up aware. Workloads add to it as work completes. Unit e.g. "B/s" with the name
+ * "bandwidth"; see struct wb_metric_spec in metric.h. */
 struct wb_progress; /* opaque */
-/* unit e.g. "B" with rate name "bandwidth" in B/s; "trip" ... `scale`: metric = count per second, or seconds per count (per_count). */
-struct wb_metric_spec {
-    const char *name;     /* "bandwidth", "round_trip", "transactions" */
-    const char *unit;     /* unit of the metric: "B/s", "s", "1/s" */
-    enum wb_better better;
-    bool per_count;       /* metric is time per count instead of counts per time */
-    bool elapsed;         /* metric is the time until the workload has finished */
-    const char *help;
-};
 struct wb_progress *wb_progress_new(struct wb_sim *s, uint32_t instance, const struct wb_metric_spec *spec);
 void wb_progress_add(struct wb_exec *x, struct wb_progress *p, uint64_t n);
 /* A latency histogram of the instance, in ps. */
@@ -70,6 +62,8 @@ struct wb_workload_ops {
     const char *weakness;       /* known weaknesses of the benchmark, for help and reports */
     const struct wb_key *keys;  /* "workload.X" rows with only = kind */
     size_t nkeys;
+    const struct wb_metric_def *metrics; /* what its instances report, for `list metrics`; may be NULL */
+    size_t nmetrics;
     /* Largest frame depth in bytes of its programs including the IPC frames they call (sim adds its own needs). */
     size_t frame_need;
     /* Build tasks for the entry at config path `path` ("workload[2]"). 0, or -1 with errors in d. */
