@@ -27,12 +27,13 @@ enum wb_dist_kind { WB_DIST_FIXED, WB_DIST_UNIFORM, WB_DIST_EXP, WB_DIST_NORMAL,
 
 struct wb_dist {
     enum wb_dist_kind kind;
-    int64_t a, b;               /* fixed: a; uniform: [a, b]; exp: mean a; normal, lognormal: median a, sigma b (ppm of a) */
-    const int64_t *value;       /* table: n values with cumulative weights scaled to 2^32 */
+    int64_t a, b;               /* fixed: a; uniform: [a, b]; exp: mean a; normal: mean a, deviation b ppm of a (below 0 becomes 0);
+                                 * lognormal: median a, deviation of the logarithm b ppm (1000000 = 1.0). a >= 0, b >= 0 */
+    const int64_t *value;       /* table: n > 0 values with cumulative weights scaled to 2^32 (the last is 2^32) */
     const uint64_t *cumulative;
     size_t n;
 };
-int64_t wb_dist_draw(const struct wb_dist *d, struct wb_stream *s);  /* never negative */
+int64_t wb_dist_draw(const struct wb_dist *d, struct wb_stream *s);  /* never negative; takes one draw of the stream, whatever the kind */
 double wb_dist_mean(const struct wb_dist *d);                          /* for reports only */
 
 #endif

@@ -3,7 +3,8 @@
  *
  * "10 us", "64 KiB", "1.5 GHz", "6.4 GB/s", "2 %", "400 cy". Everything becomes a 64-bit integer in the base unit of its
  * kind, exactly (decimal arithmetic, no floating point): time in ps, size in bytes, rate in bytes/s, frequency in Hz,
- * ratio in ppm, cycles in milli-cycles. A value that is not a whole number of base units is rounded half up.
+ * ratio in ppm, cycles in milli-cycles. A value that is not a whole number of base units is rounded half up (its magnitude, when it is
+ * negative); a count must be whole. A unit is required except for counts, for ratios ("0.02") and for 0. Exponents ("1e6") are read.
  */
 #ifndef WAKEBAL_UNITS_H
 #define WAKEBAL_UNITS_H
