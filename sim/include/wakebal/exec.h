@@ -30,6 +30,7 @@
 #define WAKEBAL_EXEC_H
 
 #include "wakebal/base.h"
+#include "wakebal/machine.h"
 
 struct wb_sim;
 struct wb_task;
@@ -99,19 +100,10 @@ enum wb_level { WB_LEVEL_TASK, WB_LEVEL_SOFTIRQ, WB_LEVEL_HARDIRQ };
 struct wb_seg {
     uint8_t nparts;
     bool started;    /* its clock runs (or is paused by an interrupt) */
-    uint16_t server; /* shared server that paces it + 1, or 0 */
-    uint32_t pad;
+    bool joined;     /* counted on the shared servers of its stage */
+    uint16_t stage;  /* offset in the stack of the struct wb_stage that paces it + 1, or 0 */
     sim_time total;  /* nominal work left: sum of the parts */
     uint64_t part[WB_SEG_PARTS];
-};
-
-/* What a touch still has to fetch through shared servers. */
-#define WB_TOUCH_PARTS 3
-struct wb_touch_rest {
-    uint16_t fn;
-    uint8_t n;
-    uint16_t server[WB_TOUCH_PARTS]; /* server id + 1; 0 = latency only */
-    sim_time dur[WB_TOUCH_PARTS];    /* nominal, alone on the server */
 };
 
 struct wb_exec {
@@ -130,7 +122,6 @@ struct wb_exec {
     uint8_t *stack;
     int64_t ret;           /* result of the last call */
     struct wb_seg seg;
-    struct wb_touch_rest touch;
 };
 #define WB_STACK_EMPTY UINT16_MAX
 
@@ -224,20 +215,33 @@ void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn);
         wb_line_use((x), (line), (kind), (fn));                                                    \
     } while (0)
 
-/* Touch or copy regions: state effects now, time as charges, then the parts that must cross shared servers one by one. */
-void wb_touch_start(struct wb_exec *x, uint32_t region, uint64_t bytes, int pattern, int access, uint16_t fn);
-void wb_copy_start(struct wb_exec *x, uint32_t src, uint32_t dst, uint64_t bytes, uint16_t fn);
-bool wb_touch_next(struct wb_exec *x); /* true: another segment was set up, flush it */
-#define WB_TOUCH(x, f, region, bytes, pattern, access, fn)                                         \
+/* Touch or copy regions: state effects now; time in reach is charged, what must cross shared servers is worked off by a frame that
+ * these push (then they return true and the caller yields WB_AGAIN). kind and access: machine.h. Spans: WB_SPAN(region, offset, bytes). */
+bool wb_touch_start(struct wb_exec *x, const struct wb_span *span, int pattern, int access, uint16_t fn);
+bool wb_copy_start(struct wb_exec *x, const struct wb_span *src, const struct wb_span *dst, uint16_t fn);
+#define WB_SPAN(r, o, n) (&(struct wb_span){.region = (r), .offset = (uint32_t)(o), .bytes = (uint32_t)(n)})
+#define WB_TOUCH(x, f, span, pattern, access, fn)                                                  \
     do {                                                                                           \
         WB_FLUSH(x, f);                                                                            \
-        wb_touch_start((x), (region), (bytes), (pattern), (access), (fn));                         \
+        WB_FRAMED_(f, wb_touch_start((x), (span), (pattern), (access), (fn)));                     \
+    } while (0)
+#define WB_COPY(x, f, src, dst, fn)                                                                \
+    do {                                                                                           \
+        WB_FLUSH(x, f);                                                                            \
+        WB_FRAMED_(f, wb_copy_start((x), (src), (dst), (fn)));                                     \
+    } while (0)
+
+/* span, src, dst: pointers that are used at once (compound literals will do). */
+#define WB_TOUCH_SPAN(x, f, span, pattern, access, fn)                                             \
+    do {                                                                                           \
+        WB_FLUSH(x, f);                                                                            \
+        wb_touch_span_start((x), (span), (pattern), (access), (fn));                               \
         WB_TOUCH_REST_(x, f);                                                                      \
     } while (0)
-#define WB_COPY(x, f, src, dst, bytes, fn)                                                         \
+#define WB_COPY_SPAN(x, f, src, dst, fn)                                                           \
     do {                                                                                           \
         WB_FLUSH(x, f);                                                                            \
-        wb_copy_start((x), (src), (dst), (bytes), (fn));                                           \
+        wb_copy_span_start((x), (src), (dst), (fn));                                               \
         WB_TOUCH_REST_(x, f);                                                                      \
     } while (0)
 
@@ -250,14 +254,13 @@ bool wb_touch_next(struct wb_exec *x); /* true: another segment was set up, flus
         __attribute__((fallthrough));                                                              \
     case __LINE__ + 20000:;                                                                        \
     } while (0)
-#define WB_TOUCH_REST_(x, f)                                                                       \
+/* Call something that may or may not need a frame. */
+#define WB_FRAMED_(f, call)                                                                        \
     do {                                                                                           \
         (f)->h.line = WB_LINE2_;                                                                   \
+        if (call) return WB_AGAIN;                                                                 \
         __attribute__((fallthrough));                                                              \
-    case __LINE__ + 20000:                                                                         \
-        if (wb_touch_next(x) && !wb_flush_now(x)) return WB_RUN;                                   \
-        if (wb_touch_more(x)) return WB_AGAIN;                                                     \
+    case __LINE__ + 20000:;                                                                        \
     } while (0)
-bool wb_touch_more(const struct wb_exec *x);
 
 #endif

@@ -166,24 +166,29 @@ void wb_wake_up(struct wb_exec *x, struct wb_waitq *q, uint32_t states, int nr_e
 
 /* ------------------------------------------------------------------ locks that sleep */
 enum wb_sleeplock_kind {
-    WB_LOCK_SEM,       /* semaphore: sleeps at once; a running task may steal */
-    WB_LOCK_MUTEX,     /* mutex without spinning (2.6.16 .. 2.6.29): sleeps at once; stealing */
-    WB_LOCK_MUTEX_SPIN,/* spins while the owner runs (2.6.30+), queued spinners, hand-off to a starved waiter (4.10+) */
-    WB_LOCK_FAIR       /* direct hand-off */
+    WB_LOCK_SEM,           /* semaphore: sleeps at once; a running task may steal */
+    WB_LOCK_MUTEX,         /* mutex without spinning (2.6.16 .. 2.6.29): sleeps at once; stealing */
+    WB_LOCK_MUTEX_SPIN,    /* spins while the owner runs (2.6.30 .. 4.9), queued spinners */
+    WB_LOCK_MUTEX_HANDOFF, /* the same, and hand-off to a starved waiter (4.10+) */
+    WB_LOCK_FAIR           /* direct hand-off */
 };
+extern const char *const wb_sleeplock_kind_name[]; /* "semaphore" ..., NULL-terminated, in enum order */
 struct wb_sleeplock {
     uint8_t kind;
     bool sync_wake;            /* its wake carries the sync hint */
     bool handoff;              /* a waiter has starved: next unlock hands over */
+    int32_t count;             /* the kernels' counter: semaphore and mutex, 1 = free */
+    int32_t sleepers;          /* semaphore: as the field of that name in struct semaphore */
     uint32_t line;
     struct wb_task *owner;
     struct wb_spinlock wait_lock;
     struct wb_wait_entry *first, *last;
-    cpu_id spin_head, spin_tail; /* optimistic spinners */
+    struct wb_wait_entry *spin_first, *spin_last; /* optimistic spinners, in order of arrival */
     uint64_t acquired, contended, slept, stolen, spun, handed;
 };
 void wb_sleeplock_init(struct wb_sim *s, struct wb_sleeplock *l, enum wb_sleeplock_kind kind, bool sync_wake);
-void wb_sleeplock_lock(struct wb_exec *x, struct wb_sleeplock *l);   /* frame */
+/* Frame. x->ret = how often it slept. */
+void wb_sleeplock_lock(struct wb_exec *x, struct wb_sleeplock *l);
 void wb_sleeplock_unlock(struct wb_exec *x, struct wb_sleeplock *l); /* frame */
 bool wb_sleeplock_try(struct wb_exec *x, struct wb_sleeplock *l);     /* immediate; flush first */
 
