@@ -231,20 +231,6 @@ bool wb_copy_start(struct wb_exec *x, const struct wb_span *src, const struct wb
         WB_FRAMED_(f, wb_copy_start((x), (src), (dst), (fn)));                                     \
     } while (0)
 
-/* span, src, dst: pointers that are used at once (compound literals will do). */
-#define WB_TOUCH_SPAN(x, f, span, pattern, access, fn)                                             \
-    do {                                                                                           \
-        WB_FLUSH(x, f);                                                                            \
-        wb_touch_span_start((x), (span), (pattern), (access), (fn));                               \
-        WB_TOUCH_REST_(x, f);                                                                      \
-    } while (0)
-#define WB_COPY_SPAN(x, f, src, dst, fn)                                                           \
-    do {                                                                                           \
-        WB_FLUSH(x, f);                                                                            \
-        wb_copy_span_start((x), (src), (dst), (fn));                                               \
-        WB_TOUCH_REST_(x, f);                                                                      \
-    } while (0)
-
 /* Two resume points on one source line would collide: these take a line number of their own. */
 #define WB_LINE2_ ((uint16_t)(__LINE__ + 20000))
 #define WB_SPIN_LOCK_NOFLUSH_(x, f, l)                                                             \

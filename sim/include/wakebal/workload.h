@@ -35,6 +35,15 @@ uint32_t wb_mm_new(struct wb_sim *s);
 /* An affinity mask that lives as long as the run; equal masks are shared. */
 const struct wb_cpumask *wb_mask_keep(struct wb_sim *s, const struct wb_cpumask *m);
 
+/* ------------------------------------------------------------------ memory that programs and kernel objects touch */
+/* Build time. Ids are those that WB_TOUCH, WB_COPY, WB_LINE and machine.h take once the run has started. */
+uint32_t wb_sim_region(struct wb_sim *s, uint64_t bytes, const char *name); /* name: static or arena text */
+uint32_t wb_sim_line(struct wb_sim *s);
+/* At most n more pages (machine.h wb_page_alloc) will be alive at once; calls add up. All callers use the same page size. */
+void wb_sim_pages(struct wb_sim *s, uint32_t n, uint32_t page_bytes);
+/* Run time: for wb_page_alloc() and wb_page_free(). */
+struct wb_machine_state *wb_machine_state_of(struct wb_sim *s);
+
 /* ------------------------------------------------------------------ results */
 /* A per-instance progress counter: windowed, warm-up aware. Workloads add to it as work completes. Unit e.g. "B/s" with the name
  * "bandwidth"; see struct wb_metric_spec in metric.h. */
