@@ -50,7 +50,7 @@ struct wb_measure *measure_new(struct arena *a, const struct measure_options *op
 /* Progress of an instance: the metrics `spec->name` and, for rates, its distribution over windows. spec is copied. */
 struct wb_progress *measure_progress_new(struct wb_measure *m, uint32_t instance, const struct wb_metric_spec *spec)
     WB_MUST_USE;
-/* A histogram of times: metrics NAME (mean), NAME.p50, NAME.p90, NAME.p99, NAME.max in s. */
+/* A histogram of times: metrics NAME (mean), NAME.p50, NAME.p90, NAME.p99, NAME.max in s, NAME.count. */
 struct wb_latency *measure_latency_new(struct wb_measure *m, uint32_t instance, const char *name, const char *help)
     WB_MUST_USE;
 /* A count since warm-up: the metric `name`, exact. No windows. */
@@ -90,7 +90,7 @@ void measure_finish(struct wb_measure *m, sim_time now);
 /* ---- afterwards ---- */
 /* A figure counted elsewhere. The strings of def must outlive m. */
 void measure_metric(struct wb_measure *m, uint32_t instance, const struct wb_metric_def *def, double value, bool integer);
-/* The same for a figure of the registry (wb_metric_def_find); an unknown name is a bug. */
+/* The same for a figure of the registry (wb_metric_def_find: "ipis", "migrations.newidle"); an unknown name is a bug. */
 void measure_metric_named(struct wb_measure *m, uint32_t instance, const char *name, double value, bool integer);
 /* Fill r->metric, nmetrics, window_ps, nwindows, measured_from, duration. Arrays are owned by m. 0 or -ENOMEM. */
 int measure_result(struct wb_measure *m, struct wb_result *r) WB_MUST_USE;

@@ -43,7 +43,7 @@ struct wb_metric_def {
     const char *help;             /* the definition, one or two sentences */
 };
 const struct wb_metric_def *wb_metric_def_at(size_t i);          /* sorted by name; NULL past the end */
-const struct wb_metric_def *wb_metric_def_find(const char *name); /* exact name; NULL when unknown */
+const struct wb_metric_def *wb_metric_def_find(const char *name); /* exact name, else a matching pattern; NULL: unknown */
 /* "higher", "lower", "none". */
 const char *wb_better_name(enum wb_better b);
 
