@@ -66,7 +66,7 @@ static void deviation_survives_a_large_mean(void **state)
 {
     (void)state;
     wb_hist_reset(&h);
-    for (int i = 0; i < 3000; i++) wb_hist_add(&h, 1000000000000000000ull + (uint64_t)(i % 3));
+    for (unsigned i = 0; i < 3000; i++) wb_hist_add(&h, 1000000000000000000ull + (i % 3u));
     assert_true(fabs(wb_hist_stddev(&h) - sqrt(2000.0 / 2999)) < 1e-9);
 }
 
