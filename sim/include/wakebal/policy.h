@@ -41,6 +41,7 @@ enum wb_enqueue_flags {
     WB_ENQ_RESTORE = 1 << 3,  /* put back after a property change */
     WB_ENQ_MIGRATED = 1 << 4, /* a wakeup that changed CPU */
     WB_ENQ_SYNC_LOCAL = 1 << 5, /* sync wakeup on the waker's CPU */
+    WB_ENQ_DELAYED = 1 << 6, /* the task is still queued: take its delayed dequeue back */
 };
 enum wb_dequeue_flags {
     WB_DEQ_SLEEP = 1 << 0,
@@ -82,6 +83,8 @@ struct wb_balance {
     uint32_t flags;       /* policy's own */
     wb_rule rule;
     sim_time started;     /* when this pass began: cost = wb_now() - started */
+    bool skip_pull;       /* set by find(): found, but not worth the locks (2.6.10 load_balance: nr_running <= 1); straight to done() */
+    bool lock_find;       /* the driver copies ops->lock_find here before begin(), which may change it (rules by version) */
     uint64_t cookie[3];   /* policy's own */
 };
 
@@ -99,6 +102,8 @@ struct wb_balance_ops {
     enum wb_balance_result (*done)(struct wb_exec *x, struct wb_balance *b, bool found);
     /* After the last pass. */
     void (*end)(struct wb_exec *x, struct wb_balance *b);
+    bool lock_find;   /* the destination's lock is held during find() too (2.6.10 .. 2.6.11 load_balance) */
+    bool unlock_find; /* newidle: schedule()'s lock is dropped for find() and taken again for pull() (2.6.22+ re-lock, 5.x) */
 };
 
 struct wb_policy_ops {
