@@ -9,6 +9,7 @@
  *   SWITCH  c = prio of prev << 16 | prio of next, in the kernel's numbering (120 = nice 0)
  *   WAKING, WAKEUP, WAKEUP_NEW   cpu = where the wakeup executes, b = the waker (for an interrupt: the interrupted task)
  *   MIGRATE cpu = where the move executes
+ *   TICK    task = who was interrupted (views learn from it who runs on a CPU that never switches)
  */
 #ifndef WB_TRACE_TRACERING_H
 #define WB_TRACE_TRACERING_H
@@ -40,7 +41,7 @@ static inline uint64_t trace_lost(const struct wb_trace *t)
 /* Oldest first; i < trace_count(). */
 static inline const struct wb_trace_record *trace_at(const struct wb_trace *t, uint64_t i)
 {
-    return &t->ring[(trace_lost(t) + i) & (t->capacity - 1)];
+    return &t->ring[(trace_lost(t) + i) % t->capacity];
 }
 
 #endif
