@@ -132,13 +132,15 @@ enum wb_numbering {
     WB_NUMBER_TABLE       /* table[position] = CPU */
 };
 
-/* A topology as tables: per position the group it belongs to (any ids; equal id = same group). Columns may be NULL:
- * core = own; l[i] = per core; package = one; node = package's... see wb_topo_from_table(). */
+/* A topology as tables: per position the group it belongs to (any ids; equal id = same group; nodes 0 .. nnodes-1). A column
+ * may be NULL: core = each position its own, package = one, node = one, cache with a size = one per core. Threads of a core
+ * must share everything, an L2 must lie within one last-level cache and that within one package. */
 struct wb_topo_table {
     uint32_t ncpus;
     const uint32_t *core, *package, *node;
     const uint32_t *cache[WB_CACHE_LEVELS];  /* id of the L1..L4 a position uses, or NULL: see cache_size */
     uint64_t cache_size[WB_CACHE_LEVELS];    /* bytes; 0 and no column: that level does not exist */
+    const uint64_t *cache_size_at[WB_CACHE_LEVELS]; /* size by position (hybrid machines), or NULL */
     uint32_t cache_line[WB_CACHE_LEVELS];    /* bytes; 0 = 64 */
     const uint8_t *distance;                 /* [nnodes * nnodes] or NULL: 10 local, 20 remote */
     const uint64_t *memory;                  /* [nnodes] or NULL */
@@ -157,6 +159,7 @@ struct wb_topo_options {
     struct wb_place place;                /* of the first character inside the topology string, for messages */
     const uint8_t *distance;              /* node distances to use instead of the text's, or NULL */
     uint32_t ndistance;                   /* entries in it: must be nodes^2 */
+    struct wb_place numbers_place;        /* of the numbering, for messages */
 };
 
 /* Make a topology. All return a malloc'd object (wb_topology_free) or NULL with errors in d. Errors of a string point at
@@ -287,11 +290,12 @@ typedef uint32_t server_id;
 
 struct wb_machine_sizes {
     uint32_t regions;   /* most regions alive at once, pages not counted */
-    uint32_t pages;     /* most pages alive at once */
-    uint32_t lines;     /* most contended lines alive at once */
-    uint32_t page_bytes;
-    uint32_t page_high;  /* free list of a CPU longer than this gives page_batch back; 0: 6 * page_batch */
-    uint32_t page_batch; /* 0: as Linux 2.6 (256 KiB / page size / 4, at least 1) */
+    uint32_t pages;      /* most pages alive at once, plus what sits in free lists: up to page_high per CPU */
+    uint32_t lines;      /* most contended lines alive at once */
+    uint32_t page_bytes; /* 0: 4096 */
+    uint32_t page_batch; /* pages moved at once between a CPU's free list and the node's; 0: as Linux 2.6, 256 KiB / page size / 4 */
+    uint32_t page_low;   /* a list this short takes a batch before it gives a page ... */
+    uint32_t page_high;  /* ... and one this long gives a batch back; 0: low = 2, high = 6 batches, as Linux 2.6.3 .. 2.6.14 */
 };
 
 struct wb_machine_state; /* opaque, mutable, one per run */
@@ -368,9 +372,8 @@ void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span
                     struct wb_touch *out);
 
 /* --- pages: regions of page_bytes with hot free lists ---
- * A page freed by CPU c is the next one c gets (LIFO; Linux 2.6.11 mm/page_alloc.c free_hot_cold_page, buffered_rmqueue).
- * A list that grows over page_high gives its page_batch coldest pages to the node's common list, an empty one takes that
- * many from it; fresh pages come last. Caches keep what they hold of a free page. */
+ * A page freed by CPU c is the next one c gets (LIFO). Lists are topped up and drained by batches at their cold end (pages.c
+ * states the kernel rules). Caches keep what they hold of a free page. */
 region_id wb_page_alloc(struct wb_machine_state *s, cpu_id cpu); /* WB_NO_REGION: sizes->pages are all in use */
 void wb_page_free(struct wb_machine_state *s, cpu_id cpu, region_id page);
 

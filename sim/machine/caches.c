@@ -1,0 +1,154 @@
+/* caches.c - extents, holders, displacement, and the life of regions. */
+#include "caches.h"
+
+#include <string.h>
+
+#include "decay.h"
+
+static uint32_t extent_end(const struct extent *e)
+{
+    return e->start + e->len;
+}
+
+uint32_t extent_overlap(const struct extent *e, uint32_t off, uint32_t n)
+{
+    if (!e->len) return 0;
+    uint32_t lo = WB_MAX(e->start, off), hi = WB_MIN(extent_end(e), off + n);
+    if (hi <= lo) return 0;
+    if (hi - lo == e->len) return e->bytes;
+    return (uint32_t)((uint64_t)e->bytes * (hi - lo) / e->len);
+}
+
+uint32_t extent_trim(struct extent *e, uint32_t off, uint32_t n)
+{
+    uint32_t gone = extent_overlap(e, off, n), end = off + n;
+    if (!e->len || off >= extent_end(e) || end <= e->start) return 0;
+    bool head = off <= e->start, tail = end >= extent_end(e);
+    e->bytes -= gone;
+    if (head && tail) {
+        e->len = 0;
+    } else if (head) {
+        e->len = extent_end(e) - end;
+        e->start = end;
+    } else if (tail) {
+        e->len = off - e->start;
+    }
+    if (!e->bytes) e->len = 0;
+    return gone;
+}
+
+void extent_join(struct extent *e, uint32_t off, uint32_t n, uint32_t bytes)
+{
+    extent_trim(e, off, n);
+    if (!bytes) return;
+    if (!e->len) {
+        *e = (struct extent){off, n, bytes};
+        return;
+    }
+    uint32_t lo = WB_MIN(e->start, off), hi = WB_MAX(extent_end(e), off + n);
+    *e = (struct extent){lo, hi - lo, e->bytes + bytes};
+}
+
+static void extent_scale(struct extent *e, uint64_t factor)
+{
+    e->bytes = decay_apply(e->bytes, factor);
+    if (!e->bytes) e->len = 0;
+}
+
+void holder_refresh(const struct wb_machine_state *s, struct holder *h)
+{
+    const struct cache *c = &s->cache[h->cache];
+    if (h->stamp == c->clock) return;
+    uint64_t factor = decay_factor(c->clock - h->stamp, c->size);
+    extent_scale(&h->run, factor);
+    extent_scale(&h->rest, factor);
+    extent_scale(&h->dirty, factor);
+    h->stamp = c->clock;
+}
+
+uint32_t holder_overlap(const struct holder *h, uint32_t off, uint32_t n)
+{
+    return WB_MIN(n, extent_overlap(&h->run, off, n) + extent_overlap(&h->rest, off, n));
+}
+
+uint64_t cache_insert(struct cache *c, uint64_t bytes)
+{
+    uint64_t room = WB_MIN(c->free, bytes);
+    c->free -= room;
+    c->clock += bytes - room;
+    return bytes - room;
+}
+
+void caches_init(struct wb_machine_state *s)
+{
+    const struct wb_topology *t = s->m->topo;
+    for (uint32_t i = 0; i < t->ncaches; i++)
+        s->cache[i] = (struct cache){.free = t->cache[i].size, .size = t->cache[i].size};
+    s->region_free = WB_NO_REGION;
+    s->region_fresh = 0;
+}
+
+region_id wb_region_new(struct wb_machine_state *s, uint64_t bytes, const char *name)
+{
+    WB_CHECK(bytes && bytes <= UINT32_MAX, "region '%s' of %llu bytes; the limit is 4 GiB", name, (unsigned long long)bytes);
+    region_id id = s->region_free;
+    if (id != WB_NO_REGION) {
+        s->region_free = s->region[id].home;
+    } else {
+        WB_CHECK(s->region_fresh < s->sizes.regions, "more than the planned %u regions ('%s')", s->sizes.regions, name);
+        id = s->region_fresh++;
+    }
+    struct region *r = &s->region[id];
+    r->name = name;
+    r->bytes = (uint32_t)bytes;
+    r->touches = 0;
+    r->home = WB_NO_CPU;
+    r->nholders = 0;
+    return id;
+}
+
+static struct region *region_at(const struct wb_machine_state *s, region_id id)
+{
+    WB_CHECK(id < s->sizes.regions + s->sizes.pages && s->region[id].bytes, "region %u is not alive", id);
+    return &s->region[id];
+}
+
+void wb_region_free(struct wb_machine_state *s, region_id id)
+{
+    struct region *r = region_at(s, id);
+    WB_CHECK(id < s->sizes.regions, "region %u is a page: wb_page_free", id);
+    for (uint32_t i = 0; i < r->nholders; i++) {
+        struct holder *h = &r->h[i];
+        struct cache *c = &s->cache[h->cache];
+        holder_refresh(s, h);
+        c->free = WB_MIN(c->size, c->free + h->run.bytes + h->rest.bytes);
+    }
+    r->bytes = 0;
+    r->nholders = 0;
+    r->home = s->region_free;
+    s->region_free = id;
+}
+
+uint64_t wb_region_bytes(const struct wb_machine_state *s, region_id id)
+{
+    return region_at(s, id)->bytes;
+}
+
+uint64_t wb_region_resident(const struct wb_machine_state *s, region_id id, cpu_id cpu, uint32_t level)
+{
+    const struct region *r = region_at(s, id);
+    const struct wb_topology *t = s->m->topo;
+    WB_CHECK(cpu < t->ncpus && level < t->nlevels, "cpu %u level %u", cpu, level);
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = level; i < t->nlevels; i++) {
+        uint64_t held = 0;
+        for (uint32_t k = 0; k < r->nholders; k++) {
+            if (r->h[k].cache != wb_topo_cache_of(t, cpu, i)) continue;
+            struct holder h = r->h[k];
+            holder_refresh(s, &h);
+            held = WB_MIN(r->bytes, h.run.bytes + h.rest.bytes);
+        }
+        least = WB_MIN(least, held); /* caches nest: an inner copy whose outer one is gone is gone too */
+    }
+    return least;
+}

@@ -1,0 +1,142 @@
+/*
+ * machine_impl.h - the insides of struct wb_machine and struct wb_machine_state, for the files of sim/machine only.
+ *
+ * Rates and latencies are turned into picoseconds per byte in units of 2^-10 when the machine is made ("q10"), so that the event
+ * path multiplies and shifts: time = bytes * q10 >> 10. Rates are at least 1 MB/s.
+ */
+#ifndef WB_MACHINE_MACHINE_IMPL_H
+#define WB_MACHINE_MACHINE_IMPL_H
+
+#include "wakebal/machine.h"
+
+#define RATE_MIN 1000000ull
+
+/* ps/byte * 2^10 by pattern and access. */
+struct price {
+    uint64_t q[2][2]; /* [enum wb_pattern][enum wb_access] */
+};
+
+struct wb_machine {
+    struct wb_topology *topo;
+    struct wb_machine_spec spec;
+    uint32_t line_size;                   /* of the innermost cache: the unit of coherence */
+    struct price hit[WB_CACHE_LEVELS];    /* by index in the chain (0 = innermost present) */
+    struct price dirty[WB_DISTANCES], clean[WB_DISTANCES], memory[2];
+    uint64_t copy_q[WB_CACHE_LEVELS];     /* by index in the chain */
+    uint64_t upgrade_q[WB_DISTANCES][2];  /* by pattern */
+    uint32_t nservers, nbuses, nmemories, nlinks; /* ids: buses, then memory controllers, then links */
+};
+
+static inline sim_time price_time(uint64_t bytes, uint64_t q10)
+{
+    return (sim_time)((unsigned __int128)bytes * q10 >> 10);
+}
+
+/* Server ids, WB_NO_SERVER when the machine has none of the kind. */
+static inline server_id bus_of_cpu(const struct wb_machine *m, cpu_id c)
+{
+    if (!m->nbuses) return WB_NO_SERVER;
+    return m->spec.bus_span == WB_BUS_MACHINE ? 0 : m->topo->level[WB_LVL_PACKAGE].of[c];
+}
+static inline server_id memory_of_node(const struct wb_machine *m, uint32_t node)
+{
+    return m->nmemories ? m->nbuses + node : WB_NO_SERVER;
+}
+static inline server_id link_of_cpu(const struct wb_machine *m, cpu_id c)
+{
+    return m->nlinks ? m->nbuses + m->nmemories + m->topo->level[WB_LVL_NODE].of[c] : WB_NO_SERVER;
+}
+
+/* ---- caches.c ---- */
+struct cache {
+    uint64_t clock; /* bytes inserted by displacing others */
+    uint64_t free;  /* bytes of room nobody uses */
+    uint64_t size;
+};
+
+struct extent {
+    uint32_t start, len; /* hull inside the region; len 0 = empty */
+    uint32_t bytes;      /* of it, spread evenly */
+};
+
+/* What one cache instance holds of one region, as of the cache's clock `stamp`. run: the stretch of the latest sequential
+ * touches; rest: what was there before; dirty: modified bytes. */
+struct holder {
+    uint64_t stamp;
+    uint32_t cache;
+    uint32_t used; /* region's touch count when it was last refreshed */
+    struct extent run, rest, dirty;
+};
+
+#define HOLDERS 6u
+struct region {
+    const char *name;
+    uint32_t bytes;
+    uint32_t touches;
+    uint32_t home;     /* node, WB_NO_CPU before the first touch; in a free list: the next id */
+    uint32_t nholders;
+    struct holder h[HOLDERS];
+};
+
+/* ---- pages.c ---- */
+struct page_list {
+    uint32_t head, tail; /* region ids, hottest at head */
+    uint32_t count;
+};
+struct page_link {
+    uint32_t next, prev;
+};
+
+/* ---- lines.c ---- */
+struct line {
+    sim_time busy_until;
+    cpu_id owner;      /* modified there; WB_NO_CPU: shared or in memory */
+    uint32_t state;    /* enum line_state; in the free list: next id */
+    uint64_t sharers;  /* up to 64 CPUs: bit map; more: index into the pool of maps */
+};
+struct sharer_maps {
+    uint32_t nwords, nmaps;
+    uint64_t *w;       /* nmaps * nwords */
+    line_id *line;     /* which line uses a map, WB_NO_LINE = free */
+    uint32_t *next;    /* free list, then a round robin hand */
+    uint32_t free, hand;
+};
+
+/* ---- bus.c ---- */
+struct job_link {
+    cpu_id prev, next;
+    server_id server;  /* WB_NO_SERVER: unused */
+    uint64_t demand;
+};
+struct server {
+    uint64_t rate;
+    uint64_t demand;   /* sum over jobs */
+    uint64_t share;    /* max-min share; UINT64_MAX while everybody is served in full */
+    cpu_id head, tail;
+    uint32_t active;
+    char name[16];
+};
+
+struct wb_machine_state {
+    const struct wb_machine *m;
+    struct wb_machine_sizes sizes;
+    struct cache *cache;
+    struct region *region; /* sizes.regions, then sizes.pages */
+    uint32_t region_free;  /* list of freed ids */
+    uint32_t region_fresh; /* ids from here on were never used */
+    uint32_t page_fresh;
+    struct page_list *page_cpu, *page_node;
+    struct page_link *page_link; /* [sizes.pages] */
+    struct line *line;
+    uint32_t line_free, line_fresh;
+    struct sharer_maps maps;
+    struct server *server;
+    struct job_link *job; /* [ncpus * WB_STAGE_SERVERS] */
+};
+
+void caches_init(struct wb_machine_state *s);
+void pages_init(struct wb_machine_state *s);
+void lines_init(struct wb_machine_state *s);
+void bus_init(struct wb_machine_state *s);
+
+#endif

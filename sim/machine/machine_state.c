@@ -1,0 +1,81 @@
+/* machine_state.c - the one block of memory that a run's hardware state lives in. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine_impl.h"
+
+#define ALIGN 64u
+#define MAPS_MAX 4096u /* lines that are shared at one time, on machines of more than 64 CPUs */
+
+/* Hands out pieces of the block; with base NULL it only adds up. */
+struct layout {
+    char *base;
+    size_t used;
+};
+
+static void *piece(struct layout *l, size_t n, size_t size)
+{
+    void *p = l->base ? l->base + l->used : NULL;
+    l->used += (n * size + ALIGN - 1) / ALIGN * ALIGN;
+    return p;
+}
+
+/* Set the pointers of s (which lives at the start of the block) and return the size of it all. */
+static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct wb_machine *m, const struct wb_machine_sizes *z)
+{
+    const struct wb_topology *t = m->topo;
+    struct wb_machine_state dummy;
+    if (!s) s = &dummy;
+    uint32_t nwords = t->ncpus > 64 ? WB_CPUMASK_WORDS(t->ncpus) : 0;
+    uint32_t nmaps = nwords ? WB_MIN(z->lines, MAPS_MAX) : 0;
+    piece(l, 1, sizeof *s);
+    s->cache = piece(l, t->ncaches, sizeof *s->cache);
+    s->region = piece(l, (size_t)z->regions + z->pages, sizeof *s->region);
+    s->page_cpu = piece(l, t->ncpus, sizeof *s->page_cpu);
+    s->page_node = piece(l, t->level[WB_LVL_NODE].ngroups, sizeof *s->page_node);
+    s->page_link = piece(l, z->pages, sizeof *s->page_link);
+    s->line = piece(l, z->lines, sizeof *s->line);
+    s->maps.nwords = nwords;
+    s->maps.nmaps = nmaps;
+    s->maps.w = piece(l, (size_t)nmaps * nwords, sizeof *s->maps.w);
+    s->maps.line = piece(l, nmaps, sizeof *s->maps.line);
+    s->maps.next = piece(l, nmaps, sizeof *s->maps.next);
+    s->server = piece(l, m->nservers, sizeof *s->server);
+    s->job = piece(l, (size_t)t->ncpus * WB_STAGE_SERVERS, sizeof *s->job);
+    return l->used;
+}
+
+size_t wb_machine_state_size(const struct wb_machine *m, const struct wb_machine_sizes *sizes)
+{
+    struct layout l = {0};
+    return lay_out(NULL, &l, m, sizes);
+}
+
+struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machine *m, const struct wb_machine_sizes *sizes)
+{
+    WB_CHECK(mem && ((uintptr_t)mem & (ALIGN - 1)) == 0, "state memory is not aligned to %u", ALIGN);
+    WB_CHECK(sizes->regions < WB_NO_REGION - sizes->pages, "too many regions");
+    memset(mem, 0, wb_machine_state_size(m, sizes));
+    struct wb_machine_state *s = mem;
+    struct layout l = {.base = mem};
+    lay_out(s, &l, m, sizes);
+    s->m = m;
+    s->sizes = *sizes;
+    caches_init(s);
+    pages_init(s);
+    lines_init(s);
+    bus_init(s);
+    return s;
+}
+
+struct wb_machine_state *wb_machine_state_new(const struct wb_machine *m, const struct wb_machine_sizes *sizes)
+{
+    void *mem = NULL;
+    if (posix_memalign(&mem, ALIGN, wb_machine_state_size(m, sizes))) return NULL;
+    return wb_machine_state_init(mem, m, sizes);
+}
+
+void wb_machine_state_free(struct wb_machine_state *s)
+{
+    free(s);
+}
