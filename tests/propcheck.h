@@ -1,9 +1,10 @@
 /*
  * propcheck.h - property tests: random lists of operations against a naive twin.
  *
- * A property is a function that runs a list of operations on the real thing and on an obviously right twin, and says whether they
- * agreed. prop_check() makes lists from seeds, and shrinks a failing one by deleting operations until none can go. The seed and
- * what is left of the list are printed; WB_PROP_SEED=n repeats one list, WB_PROP_RUNS=n sets how many.
+ * A property is a function that runs a list of operations on the real thing and on an obviously right twin, and says
+ * whether they agreed. prop_check() makes lists from seeds, and shrinks a failing one by deleting operations until
+ * none can go. The seed and what is left of the list are printed; WB_PROP_SEED=n repeats one list, WB_PROP_RUNS=n
+ * sets how many.
  */
 #ifndef WB_PROPCHECK_H
 #define WB_PROPCHECK_H
@@ -43,7 +44,8 @@ struct property {
     const char *name;
     size_t ops_max;
     struct prop_op (*make)(struct prop_rng *r); /* one random operation */
-    /* True when both agreed; else a sentence in why. Operations that make no sense in the present state must be skipped. */
+    /* True when both agreed; else a sentence in why. Operations that make no sense in the present state must be
+     * skipped. */
     bool (*run)(const struct prop_op *ops, size_t n, char *why, size_t nwhy);
 };
 

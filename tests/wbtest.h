@@ -16,7 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Run f in a child and return what it wrote to stderr (at most n - 1 bytes); -1 unless it died of abort(), as WB_CHECK does. */
+/* Run f in a child and return what it wrote to stderr (at most n - 1 bytes); -1 unless it died of abort(), as
+ * WB_CHECK does. */
 static inline int wb_dies(void (*f)(void), char *text, size_t n)
 {
     int fd[2], status;

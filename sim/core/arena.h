@@ -1,9 +1,9 @@
 /*
  * arena.h - memory that is taken while loading and given back all at once.
  *
- * An arena hands out zeroed, aligned pieces and never frees one. It grows by blocks while a scenario loads; arena_seal() then
- * forbids any further piece, which is how "no allocation between the first and the last event" is enforced rather than hoped
- * for. Pieces never move. The name is what the memory report prints ("kernel", "machine").
+ * An arena hands out zeroed, aligned pieces and never frees one. It grows by blocks while a scenario loads;
+ * arena_seal() then forbids any further piece, which is how "no allocation between the first and the last event" is
+ * enforced rather than hoped for. Pieces never move. The name is what the memory report prints ("kernel", "machine").
  *
  * One owner, one thread. The struct is the caller's; its blocks belong to the arena until arena_free().
  */
@@ -27,8 +27,8 @@ struct arena {
 
 /* No memory is taken yet. `name` must outlive the arena. */
 void arena_init(struct arena *a, const char *name);
-/* `n` zeroed elements of `size` bytes, aligned to `align` (a power of two up to 4096). NULL when the system refuses or n * size
- * overflows; n == 0 gives a valid pointer to nothing. A sealed arena is a bug of the caller. */
+/* `n` zeroed elements of `size` bytes, aligned to `align` (a power of two up to 4096). NULL when the system refuses
+ * or n * size overflows; n == 0 gives a valid pointer to nothing. A sealed arena is a bug of the caller. */
 void *arena_alloc(struct arena *a, size_t n, size_t size, size_t align) WB_MUST_USE;
 /* A copy of a string of known length, terminated; NULL as above. */
 char *arena_strdup(struct arena *a, const char *text, size_t len) WB_MUST_USE;

@@ -88,7 +88,8 @@ static inline uint64_t next_step(struct bench *b, uint64_t *rng)
     return b->step[x % STEPS];
 }
 
-static void hold_evq(struct bench *b, enum wb_hold_kind kind, uint32_t holds)
+/* Not inlined, so that the compare can be looked at in the assembly (tests/perf/check_branchless.sh). */
+__attribute__((noinline)) static void hold_evq(struct bench *b, enum wb_hold_kind kind, uint32_t holds)
 {
     struct evq *q = &b->q[kind];
     uint64_t rng = b->rng[kind], counter = b->counter;
@@ -105,7 +106,7 @@ static void hold_evq(struct bench *b, enum wb_hold_kind kind, uint32_t holds)
 }
 
 static inline __attribute__((always_inline)) void hold_heap(struct bench *b, enum wb_hold_kind kind, uint32_t holds,
-                                                             uint32_t arity, bool fused)
+                                                            uint32_t arity, bool fused)
 {
     struct heap *p = &b->heap[kind - WB_HOLD_HEAP4_REPLACE];
     uint64_t rng = b->rng[kind], counter = b->counter;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    WIDTH = 140,      /* columns of a source line that are shown */
-    TEXT_MAX = 2000,  /* bytes of one message or fix that are kept for showing */
+    WIDTH = 140,     /* columns of a source line that are shown */
+    TEXT_MAX = 2000, /* bytes of one message or fix that are kept for showing */
     NAME_MAX_SHOWN = 200,
     CHAIN_MAX = 20,
 };
@@ -186,8 +186,8 @@ static bool is_control(unsigned char c)
     return c < 32 || c == 127;
 }
 
-/* Length of the well-formed UTF-8 sequence at s, 0 when there is none. C1 controls (U+0080..9F) count as ill-formed: some terminals
- * obey them. */
+/* Length of the well-formed UTF-8 sequence at s, 0 when there is none. C1 controls (U+0080..9F) count as ill-formed:
+ * some terminals obey them. */
 static size_t utf8_length(const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0], d = n > 1 ? (unsigned char)s[1] : 0;
@@ -201,7 +201,8 @@ static size_t utf8_length(const char *s, size_t n)
     return len;
 }
 
-/* One character of user text, escaped when it is not printable. Returns the bytes read; *columns the columns written. */
+/* One character of user text, escaped when it is not printable. Returns the bytes read; *columns the columns written.
+ * */
 static size_t put_character(struct out *o, const char *s, size_t n, size_t *columns)
 {
     unsigned char c = (unsigned char)*s;

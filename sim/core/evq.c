@@ -7,7 +7,8 @@
 
 enum { LINE = 64, LEAD = 3, ROOM_MIN = 4, ROOM_MAX = 1u << 30 };
 
-/* Three unused entries lead, so that index 1, 5, 9 ... begin a cache line; three trail, so that the last group is whole. */
+/* Three unused entries lead, so that index 1, 5, 9 ... begin a cache line; three trail, so that the last group is
+ * whole. */
 static void *take(uint32_t room)
 {
     size_t bytes = ((size_t)room + LEAD + 4) * sizeof(struct evq_entry);

@@ -1,19 +1,20 @@
 /*
  * evq.h - the set of pending events.
  *
- * An implicit 4-ary heap of 16-byte entries. The order is total: (time, class, entity, counter), packed so that one 128-bit compare
- * decides it; two entries that compare equal are the same event. Sibling groups of four fill exactly one cache line.
+ * An implicit 4-ary heap of 16-byte entries. The order is total: (time, class, entity, counter), packed so that one
+ * 128-bit compare decides it; two entries that compare equal are the same event. Sibling groups of four fill exactly
+ * one cache line.
  *
- * Cancellation is lazy: the owner of an event remembers the counter it pushed last and, on popping an entry with another counter,
- * drops it as stale. Nothing is ever removed from the middle.
+ * Cancellation is lazy: the owner of an event remembers the counter it pushed last and, on popping an entry with
+ * another counter, drops it as stale. Nothing is ever removed from the middle.
  *
- * Slots past the last entry hold EVQ_NEVER, so that a sift may always look at four siblings and evq_peek() of an empty set says
- * "never" without a test. Comparisons are turned into arithmetic by hand: gcc 12 -O2 compiles the plain ternary to branches that
- * mispredict, which costs 1.7x (the perf test counts them).
+ * Slots past the last entry hold EVQ_NEVER, so that a sift may always look at four siblings and evq_peek() of an
+ * empty set says "never" without a test. Comparisons are turned into arithmetic by hand: gcc 12 -O2 compiles the
+ * plain ternary to branches that mispredict, which costs 1.7x (the perf test counts them).
  *
- * evq_push() may double the storage, the one allocation allowed while events run; memory refused there is fatal (wb_bug),
- * everything else cannot fail. Five operations: push, replace_top (pop and push fused, the cheap way to "take one, schedule one
- * later"), pop, peek, count.
+ * evq_push() may double the storage, the one allocation allowed while events run; memory refused there is fatal
+ * (wb_bug), everything else cannot fail. Five operations: push, replace_top (pop and push fused, the cheap way to
+ * "take one, schedule one later"), pop, peek, count.
  */
 #ifndef WB_CORE_EVQ_H
 #define WB_CORE_EVQ_H
@@ -46,10 +47,10 @@ void evq_grow(struct evq *q); /* doubles the room; for evq_push */
 /* Every parent is earlier than its children and every free slot is EVQ_NEVER: O(n), for debug checks and tests. */
 bool evq_valid(const struct evq *q);
 
-/* class < 64, entity < 2^24. The counter is taken modulo 2^34: 1.7e10 events of one entity. */
-static inline uint64_t evq_key(uint32_t class, uint32_t entity, uint64_t counter)
+/* event_class < 64, entity < 2^24. The counter is taken modulo 2^34: 1.7e10 events of one entity. */
+static inline uint64_t evq_key(uint32_t event_class, uint32_t entity, uint64_t counter)
 {
-    return (uint64_t)class << (EVQ_ENTITY_BITS + EVQ_COUNTER_BITS) | (uint64_t)entity << EVQ_COUNTER_BITS |
+    return (uint64_t)event_class << (EVQ_ENTITY_BITS + EVQ_COUNTER_BITS) | (uint64_t)entity << EVQ_COUNTER_BITS |
            (counter & EVQ_COUNTER_MASK);
 }
 static inline uint32_t evq_class(uint64_t key)

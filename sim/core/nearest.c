@@ -11,7 +11,8 @@ static size_t min3(size_t a, size_t b, size_t c)
     return WB_MIN(m, c);
 }
 
-/* Edits (insert, delete, replace, swap of neighbours) from a to b: optimal string alignment. Both at most WORD_MAX long. */
+/* Edits (insert, delete, replace, swap of neighbours) from a to b: optimal string alignment. Both at most WORD_MAX
+ * long. */
 static size_t distance(const char *a, const char *b)
 {
     size_t na = strlen(a), nb = strlen(b), row[3][WORD_MAX + 1];
@@ -22,7 +23,8 @@ static size_t distance(const char *a, const char *b)
         now[0] = i;
         for (size_t j = 1; j <= nb; j++) {
             now[j] = min3(last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = WB_MIN(now[j], before[j - 2] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = WB_MIN(now[j], before[j - 2] + 1);
         }
         size_t *spare = before;
         before = last;

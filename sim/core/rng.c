@@ -1,11 +1,11 @@
 /*
  * rng.c - counter-based streams and integer distributions.
  *
- * A draw is a keyed hash of the stream's counter: two rounds of a 64-bit finaliser (Stafford's variant 13 of the MurmurHash3 mixer, as in
- * Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014) with the key added before each. One round would be
- * splitmix64, whose streams are all pieces of one sequence; the second round with another function of the key takes that apart.
- * Tested in tests/unit/test_rng.c: chi-square of every byte lane, serial pairs, correlation between neighbouring streams and
- * counters, avalanche.
+ * A draw is a keyed hash of the stream's counter: two rounds of a 64-bit finaliser (Stafford's variant 13 of the
+ * MurmurHash3 mixer, as in Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014) with the key
+ * added before each. One round would be splitmix64, whose streams are all pieces of one sequence; the second round
+ * with another function of the key takes that apart. Tested in tests/unit/test_rng.c: chi-square of every byte lane,
+ * serial pairs, correlation between neighbouring streams and counters, avalanche.
  */
 #include "wakebal/rng.h"
 

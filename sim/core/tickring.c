@@ -244,7 +244,8 @@ void tickring_advance(struct tickring *r)
         late_remove(r, rank);
         ring_add(r, rank);
     }
-    /* Everything before this tick has fired, so the cursor may jump to just after it; the CPU is then last in the ring. */
+    /* Everything before this tick has fired, so the cursor may jump to just after it; the CPU is then last in the
+     * ring. */
     r->round = k;
     r->rank = rank + 1;
     find_next(r);

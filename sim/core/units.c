@@ -22,30 +22,46 @@ struct unit_kind {
 
 static const struct unit_name count_names[] = {{"", 1, true}, {0}};
 static const struct unit_name time_names[] = {
-    {"ps", WB_PS, true},      {"ns", WB_NS, true},        {"us", WB_US, true},           {"\xc2\xb5s", WB_US, false},
-    {"ms", WB_MS, true},      {"s", WB_S, true},          {"min", 60 * WB_S, false},     {"h", 3600 * WB_S, false},
-    {0},
+    {"ps", WB_PS, true},         {"ns", WB_NS, true},       {"us", WB_US, true},
+    {"\xc2\xb5s", WB_US, false}, {"ms", WB_MS, true},       {"s", WB_S, true},
+    {"min", 60 * WB_S, false},   {"h", 3600 * WB_S, false}, {0},
 };
 static const struct unit_name size_names[] = {
-    {"B", 1, true},           {"kB", 1000, false},        {"KiB", 1ull << 10, true},     {"MB", 1000000, false},
-    {"MiB", 1ull << 20, true}, {"GB", 1000000000, false}, {"GiB", 1ull << 30, true},     {"TB", 1000000000000, false},
-    {"TiB", 1ull << 40, true}, {0},
+    {"B", 1, true},
+    {"kB", 1000, false},
+    {"KiB", 1ull << 10, true},
+    {"MB", 1000000, false},
+    {"MiB", 1ull << 20, true},
+    {"GB", 1000000000, false},
+    {"GiB", 1ull << 30, true},
+    {"TB", 1000000000000, false},
+    {"TiB", 1ull << 40, true},
+    {0},
 };
 static const struct unit_name rate_names[] = {
-    {"B/s", 1, true},          {"kB/s", 1000, true},      {"KiB/s", 1ull << 10, false},  {"MB/s", 1000000, true},
-    {"MiB/s", 1ull << 20, false}, {"GB/s", 1000000000, true}, {"GiB/s", 1ull << 30, false}, {"TB/s", 1000000000000, true},
+    {"B/s", 1, true},
+    {"kB/s", 1000, true},
+    {"KiB/s", 1ull << 10, false},
+    {"MB/s", 1000000, true},
+    {"MiB/s", 1ull << 20, false},
+    {"GB/s", 1000000000, true},
+    {"GiB/s", 1ull << 30, false},
+    {"TB/s", 1000000000000, true},
     {0},
 };
 static const struct unit_name freq_names[] = {
     {"Hz", 1, true}, {"kHz", 1000, true}, {"MHz", 1000000, true}, {"GHz", 1000000000, true}, {0},
 };
 static const struct unit_name ratio_names[] = {{"ppm", 1, false}, {"%", 10000, true}, {"", 1000000, false}, {0}};
-static const struct unit_name cycle_names[] = {{"cy", 1000, true}, {"kcy", 1000000, true}, {"Mcy", 1000000000, true}, {0}};
+static const struct unit_name cycle_names[] = {
+    {"cy", 1000, true}, {"kcy", 1000000, true}, {"Mcy", 1000000000, true}, {0}};
 
 static const struct unit_kind kinds[] = {
-    [WB_UNIT_COUNT] = {count_names, "", "a count has no unit", "too large: the most is 9223372036854775807", true, false},
+    [WB_UNIT_COUNT] = {count_names, "", "a count has no unit", "too large: the most is 9223372036854775807", true,
+                       false},
     [WB_UNIT_TIME] = {time_names, "a time needs a unit, for example \"10 us\"",
-                      "not a unit of time: ps, ns, us, ms, s, min or h", "too large: the most is 106 days", false, false},
+                      "not a unit of time: ps, ns, us, ms, s, min or h", "too large: the most is 106 days", false,
+                      false},
     [WB_UNIT_SIZE] = {size_names, "a size needs a unit, for example \"64 KiB\"",
                       "not a unit of size: B, KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)",
                       "too large: the most is 8388607 TiB", false, false},
@@ -53,10 +69,12 @@ static const struct unit_kind kinds[] = {
                       "not a unit of rate: B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s or GiB/s",
                       "too large: the most is 9223372 TB/s", false, true},
     [WB_UNIT_FREQ] = {freq_names, "a frequency needs a unit, for example \"1.5 GHz\"",
-                      "not a unit of frequency: Hz, kHz, MHz or GHz", "too large: the most is 9223372036 GHz", false, false},
-    [WB_UNIT_RATIO] = {ratio_names, "", "not a ratio: write \"2 %\", 0.02 or \"20000 ppm\"", "too large for a ratio", false, false},
-    [WB_UNIT_CYCLES] = {cycle_names, "cycles need a unit, for example \"400 cy\"", "not a unit of cycles: cy, kcy or Mcy",
-                        "too large: the most is 9223372036 Mcy", false, false},
+                      "not a unit of frequency: Hz, kHz, MHz or GHz", "too large: the most is 9223372036 GHz", false,
+                      false},
+    [WB_UNIT_RATIO] = {ratio_names, "", "not a ratio: write \"2 %\", 0.02 or \"20000 ppm\"", "too large for a ratio",
+                       false, false},
+    [WB_UNIT_CYCLES] = {cycle_names, "cycles need a unit, for example \"400 cy\"",
+                        "not a unit of cycles: cy, kcy or Mcy", "too large: the most is 9223372036 Mcy", false, false},
 };
 
 enum { DIGITS_MAX = 19 };

@@ -1,8 +1,8 @@
 /*
  * replay_main.c - feed files to a fuzz target without a fuzzer.
  *
- * Each argument is a file or a folder; folders are read one level deep, in name order. No input at all is a failure: a corpus that
- * went missing must not pass as green.
+ * Each argument is a file or a folder; folders are read one level deep, in name order. No input at all is a failure:
+ * a corpus that went missing must not pass as green.
  */
 #include <dirent.h>
 #include <stdint.h>

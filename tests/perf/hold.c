@@ -1,6 +1,6 @@
 /*
- * The hold model as a table, and whether the event set is within 1.5x of the best reference at n = 256. Not run by ctest; prints the
- * verdict, and exits 1 only with --strict. wb-link: wb_core
+ * The hold model as a table, and whether the event set is within 1.5x of the best reference at n = 256. Not run by
+ * ctest; prints the verdict, and exits 1 only with --strict. wb-link: wb_core
  */
 #include "wakebal/bench.h"
 
@@ -31,6 +31,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < WB_ARRAY_SIZE(sizes); i++) printf("  %8.1f", r[i].ns[k]);
         printf("\n");
     }
-    printf("at n = 256 the event set takes %.2f of the best reference (limit 1.5): %s\n", ratio, ratio <= 1.5 ? "met" : "missed");
+    printf("at n = 256 the event set takes %.2f of the best reference (limit 1.5): %s\n", ratio,
+           ratio <= 1.5 ? "met" : "missed");
     return argc > 1 && !strcmp(argv[1], "--strict") && ratio > 1.5 ? 1 : 0;
 }

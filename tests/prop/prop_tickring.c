@@ -85,8 +85,8 @@ static bool agree(const struct tickring *r, const struct twin *t, cpu_id c, char
 {
     struct evq_entry min = twin_min(t);
     const struct evq_entry *got = tickring_peek(r);
-    snprintf(why, nwhy, "next is cpu %u at %llu, should be cpu %u at %llu; cpu %u index %lld for %lld", evq_entity(got->key),
-             (unsigned long long)got->time, evq_entity(min.key), (unsigned long long)min.time, c,
+    snprintf(why, nwhy, "next is cpu %u at %llu, should be cpu %u at %llu; cpu %u index %lld for %lld",
+             evq_entity(got->key), (unsigned long long)got->time, evq_entity(min.key), (unsigned long long)min.time, c,
              (long long)tickring_next_index(r, c), (long long)t->k[c]);
     return got->time == min.time && got->key == min.key && tickring_next_index(r, c) == t->k[c] &&
            tickring_ticks(r, c) == (t->k[c] != UINT64_MAX);

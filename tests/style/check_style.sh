@@ -1,1 +1,89 @@
-exit 0
+#!/bin/bash
+# The rules of CONTRIBUTING.md that a script can check. Usage: check_style.sh SOURCE_DIR. Prints each offence; exit 1 if any.
+cd "${1:-$(dirname "$0")/../..}" || exit 2
+
+# Tracked files; without git (a release archive) whatever is there.
+if git rev-parse --git-dir >/dev/null 2>&1; then
+    mapfile -t all < <(git ls-files | while read -r f; do [ -f "$f" ] && echo "$f"; done)
+else
+    mapfile -t all < <(find . -path ./build -prune -o -type f -print | sed 's|^\./||' | sort)
+fi
+sources=()
+for f in "${all[@]}"; do
+    case $f in *.c | *.h) sources+=("$f") ;; esac
+done
+bad=0
+
+# offence LINES: print what a check found, if anything.
+offence() {
+    [ -z "$2" ] && return
+    echo "== $1"
+    printf '%s\n' "$2"
+    bad=1
+}
+
+# A function is what stands between { and } in the first column.
+offence "functions of more than 70 lines" "$(awk '
+    /^\{/ { start = FNR }
+    /^\}/ { if (start && FNR - start - 1 > 70) print FILENAME ":" start ": " FNR - start - 1 " lines"; start = 0 }
+    FNR == 1 { start = 0 }' "${sources[@]}")"
+
+offence "lines of more than 120 columns" "$(LC_ALL=C.UTF-8 awk '
+    /clang-format off/ { off = 1 } /clang-format on/ { off = 0 } FNR == 1 { off = 0 }
+    !off && length($0) > 120 { print FILENAME ":" FNR ": " length($0) " columns" }' "${sources[@]}")"
+
+offence "file names that are not unique" "$(printf '%s\n' "${sources[@]}" | sed 's|.*/||' | sort | uniq -d)"
+
+offence "words that promise work" "$(grep -nwE 'TODO|FIXME|XXX|HACK' "${sources[@]}" \
+    $(printf '%s\n' "${all[@]}" | grep -E '\.(sh|py|cmake|cfg|md|gp)$|CMakeLists.txt$|^bootstrap$' | grep -v '^tests/style/'))"
+
+offence "typedefs of structs, or calls that end the process in a library" "$(
+    grep -nE '^typedef (struct|union)' "${sources[@]}"
+    grep -nE '\b(exit|_exit|abort|printf|puts|perror)\(' $(printf '%s\n' "${sources[@]}" | grep -E '^(sim|models)/') |
+        grep -vE 'sim/core/bug\.c|__attribute__|_exit\(|[a-z_](exit|abort|printf|puts)\(|^\S+\s*[/ ]\*')"
+
+# Who may include whose private headers; wakebal/*.h is open to all.
+allowed() {
+    case $1 in
+    sim/core) echo "sim/core" ;;
+    sim/machine | sim/trace | sim/measure) echo "sim/core $1" ;;
+    sim/kernel) echo "sim/core sim/machine sim/measure sim/trace sim/kernel" ;;
+    sim/scenario) echo "sim/core sim/scenario" ;;
+    sim/experiment) echo "sim/core sim/machine sim/measure sim/trace sim/kernel sim/scenario sim/experiment" ;;
+    models/workload) echo "models/workload models/ipc" ;;
+    models/* | plots) echo "$1" ;;
+    validate) echo "validate models/sched models/ipc models/workload" ;;
+    cli) echo "cli plots validate models/sched models/ipc models/workload sim/experiment sim/scenario sim/core" ;;
+    sim/include/wakebal) echo "" ;;
+    *) echo "any" ;;
+    esac
+}
+declare -A home
+for f in "${sources[@]}"; do
+    case $f in *.h) home[${f##*/}]=${f%/*} ;; esac
+done
+includes=$(for f in "${sources[@]}"; do
+    may=$(allowed "${f%/*}")
+    [ "$may" = any ] && continue
+    grep -noE '^#include "[^"]+"' "$f" | while IFS=: read -r line text; do
+        name=${text#*\"}
+        name=${name%\"}
+        case $name in wakebal/*) continue ;; esac
+        where=${home[${name##*/}]}
+        [ -z "$where" ] && where=unknown
+        case " $may " in *" $where "*) ;; *) echo "$f:$line: includes $name of $where" ;; esac
+    done
+done)
+offence "includes that point upward" "$includes"
+
+offence "paths and documents of somebody's machine" "$(grep -nE '/(work|home|root)/[a-z]' "${all[@]}" 2>/dev/null |
+    grep -vE '^tests/style/|^tests/(bad|fuzz|golden)/|^Binary|^LICENSE')"
+
+if command -v clang-format >/dev/null && clang-format --version | grep -q 'version 14\.'; then
+    offence "not as clang-format 14 writes it (tests/style/format.sh does it)" "$(
+        clang-format --dry-run "${sources[@]}" 2>&1 | grep 'warning: code should be' | cut -d: -f1 | sort | uniq -c)"
+else
+    echo "clang-format 14 is not here: the layout was not checked"
+fi
+[ $bad = 0 ] && echo "${#sources[@]} C files in good order"
+exit $bad

@@ -77,8 +77,10 @@ static void sealed_means_sealed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_zeroed_aligned_and_apart), cmocka_unit_test(large_pieces_get_their_own_block),
-        cmocka_unit_test(overflow_is_refused), cmocka_unit_test(strdup_copies_and_terminates),
+        cmocka_unit_test(pieces_are_zeroed_aligned_and_apart),
+        cmocka_unit_test(large_pieces_get_their_own_block),
+        cmocka_unit_test(overflow_is_refused),
+        cmocka_unit_test(strdup_copies_and_terminates),
         cmocka_unit_test(sealed_means_sealed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

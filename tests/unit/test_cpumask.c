@@ -18,8 +18,9 @@ static void lists_are_read_and_written(void **state)
 {
     (void)state;
     static const char *const pairs[][2] = {
-        {"0", "0"}, {"0,2-5", "0,2-5"}, {" 7 , 1 - 2 ", "1-2,7"}, {"3,2,1,0", "0-3"}, {"63-64", "63-64"},
-        {"0-129", "0-129"}, {"129", "129"}, {"5,5,5-5", "5"}, {"0,1,127,128", "0-1,127-128"},
+        {"0", "0"},         {"0,2-5", "0,2-5"}, {" 7 , 1 - 2 ", "1-2,7"},
+        {"3,2,1,0", "0-3"}, {"63-64", "63-64"}, {"0-129", "0-129"},
+        {"129", "129"},     {"5,5,5-5", "5"},   {"0,1,127,128", "0-1,127-128"},
     };
     char buf[256];
     for (size_t i = 0; i < WB_ARRAY_SIZE(pairs); i++) {
@@ -70,7 +71,7 @@ static void scans_ascend_and_end(void **state)
     assert_int_equal(wb_mask_next(&m, 5000), WB_NO_CPU);
     assert_int_equal(wb_mask_count(&m), 4);
     cpu_id seen[4], n = 0;
-    WB_FOR_EACH_CPU_AND(c, &m, &other) seen[n++] = c;
+    WB_FOR_EACH_CPU_AND (c, &m, &other) seen[n++] = c;
     assert_int_equal(n, 2);
     assert_int_equal(seen[0], 63);
     assert_int_equal(seen[1], 129);
@@ -91,7 +92,8 @@ static void short_buffers_are_safe(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_are_read_and_written), cmocka_unit_test(mistakes_are_placed),
-                                       cmocka_unit_test(scans_ascend_and_end), cmocka_unit_test(short_buffers_are_safe)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_are_read_and_written),
+                                       cmocka_unit_test(mistakes_are_placed), cmocka_unit_test(scans_ascend_and_end),
+                                       cmocka_unit_test(short_buffers_are_safe)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,12 +199,18 @@ static void colours_only_on_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_renders_to_nothing), cmocka_unit_test(line_caret_and_fix), cmocka_unit_test(include_chain),
-        cmocka_unit_test(an_include_loop_ends), cmocka_unit_test(sorted_by_file_and_line_with_counts),
-        cmocka_unit_test(warnings_alone_stop_nothing), cmocka_unit_test(text_and_sources_are_copied),
-        cmocka_unit_test(controls_are_escaped), cmocka_unit_test(caret_past_the_end_and_missing_lines),
+        cmocka_unit_test(nothing_renders_to_nothing),
+        cmocka_unit_test(line_caret_and_fix),
+        cmocka_unit_test(include_chain),
+        cmocka_unit_test(an_include_loop_ends),
+        cmocka_unit_test(sorted_by_file_and_line_with_counts),
+        cmocka_unit_test(warnings_alone_stop_nothing),
+        cmocka_unit_test(text_and_sources_are_copied),
+        cmocka_unit_test(controls_are_escaped),
+        cmocka_unit_test(caret_past_the_end_and_missing_lines),
         cmocka_unit_test(huge_lines_are_clipped_round_the_mistake),
-        cmocka_unit_test(many_mistakes_in_a_large_file_are_quick), cmocka_unit_test(colours_only_on_request),
+        cmocka_unit_test(many_mistakes_in_a_large_file_are_quick),
+        cmocka_unit_test(colours_only_on_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

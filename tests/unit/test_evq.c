@@ -22,11 +22,11 @@ static void order_is_time_class_entity_counter(void **state)
 {
     (void)state;
     const struct evq_entry sorted[] = {
-        entry(1, 9, 9, 9), entry(2, 0, 9, 9), entry(2, 1, 0, 9), entry(2, 1, 1, 0), entry(2, 1, 1, 1), entry(3, 0, 0, 0),
+        entry(1, 9, 9, 9), entry(2, 0, 9, 9), entry(2, 1, 0, 9),
+        entry(2, 1, 1, 0), entry(2, 1, 1, 1), entry(3, 0, 0, 0),
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(sorted); i++)
-        for (size_t j = 0; j < WB_ARRAY_SIZE(sorted); j++)
-            assert_int_equal(evq_before(&sorted[i], &sorted[j]), i < j);
+        for (size_t j = 0; j < WB_ARRAY_SIZE(sorted); j++) assert_int_equal(evq_before(&sorted[i], &sorted[j]), i < j);
 }
 
 static void empty_set_says_never(void **state)
@@ -107,8 +107,8 @@ static void pop_of_nothing_is_a_bug(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(key_packs_and_unpacks),    cmocka_unit_test(order_is_time_class_entity_counter),
-        cmocka_unit_test(empty_set_says_never),     cmocka_unit_test(sibling_groups_are_cache_lines),
+        cmocka_unit_test(key_packs_and_unpacks),          cmocka_unit_test(order_is_time_class_entity_counter),
+        cmocka_unit_test(empty_set_says_never),           cmocka_unit_test(sibling_groups_are_cache_lines),
         cmocka_unit_test(growing_keeps_entries_and_peak), cmocka_unit_test(replace_is_pop_then_push),
         cmocka_unit_test(pop_of_nothing_is_a_bug),
     };

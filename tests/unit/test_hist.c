@@ -98,9 +98,12 @@ static void merging_is_adding(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_value_falls_in_its_bucket), cmocka_unit_test(empty_is_zero),
-        cmocka_unit_test(small_values_are_exact), cmocka_unit_test(large_quantiles_are_within_a_bucket),
-        cmocka_unit_test(deviation_survives_a_large_mean), cmocka_unit_test(squares_do_not_overflow),
+        cmocka_unit_test(every_value_falls_in_its_bucket),
+        cmocka_unit_test(empty_is_zero),
+        cmocka_unit_test(small_values_are_exact),
+        cmocka_unit_test(large_quantiles_are_within_a_bucket),
+        cmocka_unit_test(deviation_survives_a_large_mean),
+        cmocka_unit_test(squares_do_not_overflow),
         cmocka_unit_test(merging_is_adding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

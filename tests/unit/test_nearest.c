@@ -34,6 +34,7 @@ static void silence_when_nothing_is_close(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(close_words_are_found), cmocka_unit_test(silence_when_nothing_is_close)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(close_words_are_found),
+                                       cmocka_unit_test(silence_when_nothing_is_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
- * Streams: chi-square of every byte lane, serial pairs, correlation of neighbours (counter, entity, seed), avalanche. The bounds are
- * about six standard deviations, so a sound generator fails once in 10^8; the seeds are fixed, so it is a constant verdict.
- * Distributions: mean, variance, quantiles against closed forms.
+ * Streams: chi-square of every byte lane, serial pairs, correlation of neighbours (counter, entity, seed), avalanche.
+ * The bounds are about six standard deviations, so a sound generator fails once in 10^8; the seeds are fixed, so it
+ * is a constant verdict. Distributions: mean, variance, quantiles against closed forms.
  */
 #include "wbtest.h"
 
@@ -270,11 +270,18 @@ static void extremes_are_held(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_flat_in_every_lane), cmocka_unit_test(successive_draws_are_independent),
-        cmocka_unit_test(neighbouring_streams_are_independent), cmocka_unit_test(avalanche),
-        cmocka_unit_test(streams_are_apart_and_repeat), cmocka_unit_test(below_stays_below_and_is_flat),
-        cmocka_unit_test(exponential), cmocka_unit_test(normal), cmocka_unit_test(a_wide_normal_is_cut_at_zero),
-        cmocka_unit_test(lognormal), cmocka_unit_test(uniform_and_fixed), cmocka_unit_test(table),
+        cmocka_unit_test(bytes_are_flat_in_every_lane),
+        cmocka_unit_test(successive_draws_are_independent),
+        cmocka_unit_test(neighbouring_streams_are_independent),
+        cmocka_unit_test(avalanche),
+        cmocka_unit_test(streams_are_apart_and_repeat),
+        cmocka_unit_test(below_stays_below_and_is_flat),
+        cmocka_unit_test(exponential),
+        cmocka_unit_test(normal),
+        cmocka_unit_test(a_wide_normal_is_cut_at_zero),
+        cmocka_unit_test(lognormal),
+        cmocka_unit_test(uniform_and_fixed),
+        cmocka_unit_test(table),
         cmocka_unit_test(extremes_are_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,8 +134,8 @@ static void misuse_is_a_bug(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_ticks_at_first), cmocka_unit_test(order_is_phase_then_cpu),
-        cmocka_unit_test(skip_stop_and_restart), cmocka_unit_test(long_silence),
+        cmocka_unit_test(nobody_ticks_at_first),     cmocka_unit_test(order_is_phase_then_cpu),
+        cmocka_unit_test(skip_stop_and_restart),     cmocka_unit_test(long_silence),
         cmocka_unit_test(restart_inside_an_instant), cmocka_unit_test(misuse_is_a_bug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,19 +9,42 @@ struct good {
 };
 
 static const struct good good[] = {
-    {"0", WB_UNIT_COUNT, 0}, {"-5", WB_UNIT_COUNT, -5}, {"1e6", WB_UNIT_COUNT, 1000000}, {"010", WB_UNIT_COUNT, 10},
-    {"1.50e1", WB_UNIT_COUNT, 15}, {"9223372036854775807", WB_UNIT_COUNT, INT64_MAX},
-    {"-9223372036854775808", WB_UNIT_COUNT, INT64_MIN}, {"10 us", WB_UNIT_TIME, 10000000},
-    {"10\xc2\xb5s", WB_UNIT_TIME, 10000000}, {"1.28 s", WB_UNIT_TIME, 1280000000000}, {"2 min", WB_UNIT_TIME, 120000000000000},
-    {" 3 ms ", WB_UNIT_TIME, 3000000000}, {"0", WB_UNIT_TIME, 0}, {"0.0", WB_UNIT_SIZE, 0}, {".5 ns", WB_UNIT_TIME, 500},
-    {"64 KiB", WB_UNIT_SIZE, 65536}, {"1.25 MiB", WB_UNIT_SIZE, 1310720}, {"64 kB", WB_UNIT_SIZE, 64000},
-    {"100B", WB_UNIT_SIZE, 100}, {"6.4 GB/s", WB_UNIT_RATE, 6400000000}, {"1 MiB/s", WB_UNIT_RATE, 1048576},
-    {"1.5 GHz", WB_UNIT_FREQ, 1500000000}, {"2 %", WB_UNIT_RATIO, 20000}, {"0.02", WB_UNIT_RATIO, 20000},
-    {"20000 ppm", WB_UNIT_RATIO, 20000}, {"1", WB_UNIT_RATIO, 1000000}, {"400 cy", WB_UNIT_CYCLES, 400000},
-    {"0.5 kcy", WB_UNIT_CYCLES, 500000}, {"-2 ns", WB_UNIT_TIME, -2000},
+    {"0", WB_UNIT_COUNT, 0},
+    {"-5", WB_UNIT_COUNT, -5},
+    {"1e6", WB_UNIT_COUNT, 1000000},
+    {"010", WB_UNIT_COUNT, 10},
+    {"1.50e1", WB_UNIT_COUNT, 15},
+    {"9223372036854775807", WB_UNIT_COUNT, INT64_MAX},
+    {"-9223372036854775808", WB_UNIT_COUNT, INT64_MIN},
+    {"10 us", WB_UNIT_TIME, 10000000},
+    {"10\xc2\xb5s", WB_UNIT_TIME, 10000000},
+    {"1.28 s", WB_UNIT_TIME, 1280000000000},
+    {"2 min", WB_UNIT_TIME, 120000000000000},
+    {" 3 ms ", WB_UNIT_TIME, 3000000000},
+    {"0", WB_UNIT_TIME, 0},
+    {"0.0", WB_UNIT_SIZE, 0},
+    {".5 ns", WB_UNIT_TIME, 500},
+    {"64 KiB", WB_UNIT_SIZE, 65536},
+    {"1.25 MiB", WB_UNIT_SIZE, 1310720},
+    {"64 kB", WB_UNIT_SIZE, 64000},
+    {"100B", WB_UNIT_SIZE, 100},
+    {"6.4 GB/s", WB_UNIT_RATE, 6400000000},
+    {"1 MiB/s", WB_UNIT_RATE, 1048576},
+    {"1.5 GHz", WB_UNIT_FREQ, 1500000000},
+    {"2 %", WB_UNIT_RATIO, 20000},
+    {"0.02", WB_UNIT_RATIO, 20000},
+    {"20000 ppm", WB_UNIT_RATIO, 20000},
+    {"1", WB_UNIT_RATIO, 1000000},
+    {"400 cy", WB_UNIT_CYCLES, 400000},
+    {"0.5 kcy", WB_UNIT_CYCLES, 500000},
+    {"-2 ns", WB_UNIT_TIME, -2000},
     /* half up, and exactly so: one digit less and it is rounded down */
-    {"0.5 ps", WB_UNIT_TIME, 1}, {"0.4999999999999999999 ps", WB_UNIT_TIME, 0}, {"-0.5 ps", WB_UNIT_TIME, -1},
-    {"1.0005 ns", WB_UNIT_TIME, 1001}, {"1e-40 h", WB_UNIT_TIME, 0}, {"0.1000000000000000000000000 ns", WB_UNIT_TIME, 100},
+    {"0.5 ps", WB_UNIT_TIME, 1},
+    {"0.4999999999999999999 ps", WB_UNIT_TIME, 0},
+    {"-0.5 ps", WB_UNIT_TIME, -1},
+    {"1.0005 ns", WB_UNIT_TIME, 1001},
+    {"1e-40 h", WB_UNIT_TIME, 0},
+    {"0.1000000000000000000000000 ns", WB_UNIT_TIME, 100},
     {"9223372036854775.807 ns", WB_UNIT_TIME, INT64_MAX},
 };
 
@@ -87,12 +110,12 @@ struct shown {
 };
 
 static const struct shown shown[] = {
-    {1.28e12, WB_UNIT_TIME, "1.28 s"}, {4.1e6, WB_UNIT_TIME, "4.1 us"}, {999.6e6, WB_UNIT_TIME, "1 ms"},
-    {999.4e6, WB_UNIT_TIME, "999 us"}, {0, WB_UNIT_TIME, "0 ps"}, {12345e12, WB_UNIT_TIME, "12345 s"},
-    {-2500, WB_UNIT_TIME, "-2.5 ns"}, {65536, WB_UNIT_SIZE, "64 KiB"}, {5e9, WB_UNIT_RATE, "5.00 GB/s"},
+    {1.28e12, WB_UNIT_TIME, "1.28 s"},    {4.1e6, WB_UNIT_TIME, "4.1 us"},  {999.6e6, WB_UNIT_TIME, "1 ms"},
+    {999.4e6, WB_UNIT_TIME, "999 us"},    {0, WB_UNIT_TIME, "0 ps"},        {12345e12, WB_UNIT_TIME, "12345 s"},
+    {-2500, WB_UNIT_TIME, "-2.5 ns"},     {65536, WB_UNIT_SIZE, "64 KiB"},  {5e9, WB_UNIT_RATE, "5.00 GB/s"},
     {6.234e6, WB_UNIT_RATE, "6.23 MB/s"}, {1.5e9, WB_UNIT_FREQ, "1.5 GHz"}, {123456, WB_UNIT_RATIO, "12.3 %"},
-    {3100, WB_UNIT_RATIO, "0.31 %"}, {12, WB_UNIT_RATIO, "0.0012 %"}, {400000, WB_UNIT_CYCLES, "400 cy"},
-    {1234567, WB_UNIT_COUNT, "1234567"}, {2.5, WB_UNIT_COUNT, "2.5"}, {-0.00000001, WB_UNIT_COUNT, "0"},
+    {3100, WB_UNIT_RATIO, "0.31 %"},      {12, WB_UNIT_RATIO, "0.0012 %"},  {400000, WB_UNIT_CYCLES, "400 cy"},
+    {1234567, WB_UNIT_COUNT, "1234567"},  {2.5, WB_UNIT_COUNT, "2.5"},      {-0.00000001, WB_UNIT_COUNT, "0"},
 };
 
 static void human_form(void **state)

@@ -1,9 +1,10 @@
 /*
  * bench.h - the hold model: what the event set costs on this machine.
  *
- * Hold = take the earliest of n pending events and add one later, at an exponential distance. Measured in CPU time of the calling
- * thread, best of several batches that alternate between the structures, so that a noisy neighbour hits all of them. The
- * structures to compare with are totally ordered too (one 128-bit key) and run in the same loop on the same increments.
+ * Hold = take the earliest of n pending events and add one later, at an exponential distance. Measured in CPU time of
+ * the calling thread, best of several batches that alternate between the structures, so that a noisy neighbour hits
+ * all of them. The structures to compare with are totally ordered too (one 128-bit key) and run in the same loop on
+ * the same increments.
  */
 #ifndef WAKEBAL_BENCH_H
 #define WAKEBAL_BENCH_H
@@ -11,11 +12,11 @@
 #include "wakebal/base.h"
 
 enum wb_hold_kind {
-    WB_HOLD_EVQ_REPLACE,    /* ours, pop and push fused */
-    WB_HOLD_EVQ_POP_PUSH,   /* ours, two operations */
-    WB_HOLD_HEAP4_REPLACE,  /* plain 4-ary heap */
+    WB_HOLD_EVQ_REPLACE,   /* ours, pop and push fused */
+    WB_HOLD_EVQ_POP_PUSH,  /* ours, two operations */
+    WB_HOLD_HEAP4_REPLACE, /* plain 4-ary heap */
     WB_HOLD_HEAP4_POP_PUSH,
-    WB_HOLD_HEAP2_REPLACE,  /* plain binary heap */
+    WB_HOLD_HEAP2_REPLACE, /* plain binary heap */
     WB_HOLD_HEAP2_POP_PUSH,
     WB_HOLD_KINDS
 };

@@ -1,10 +1,10 @@
 /*
  * hist.h - log-linear histograms of unsigned integers, cheap enough for the event path.
  *
- * Every octave has 64 buckets, so a bucket is at most 1/64 of its value wide (values below 128 are exact): the shape that fio and
- * schbench print, over all of 64 bits. Beside the buckets: count, minimum, maximum, exact sum and exact sum of squares, so mean and
- * deviation owe nothing to the buckets. Adding takes about 2 ns and allocates nothing; merging is exact and order does not
- * matter. The unit of the values is the user's business (latencies: picoseconds).
+ * Every octave has 64 buckets, so a bucket is at most 1/64 of its value wide (values below 128 are exact): the shape
+ * that fio and schbench print, over all of 64 bits. Beside the buckets: count, minimum, maximum, exact sum and exact
+ * sum of squares, so mean and deviation owe nothing to the buckets. Adding takes about 2 ns and allocates nothing;
+ * merging is exact and order does not matter. The unit of the values is the user's business (latencies: picoseconds).
  *
  * A struct is 30 KiB; the caller owns it. wb_hist_reset() before first use.
  */
@@ -28,8 +28,8 @@ void wb_hist_reset(struct wb_hist *h);
 /* Add all of src to dst. */
 void wb_hist_merge(struct wb_hist *dst, const struct wb_hist *src);
 
-/* Value below which ppm millionths of the samples lie (nearest rank; 500000 = median, 990000 = p99): the middle of its bucket,
- * held inside [min, max]. 0 when empty. */
+/* Value below which ppm millionths of the samples lie (nearest rank; 500000 = median, 990000 = p99): the middle of
+ * its bucket, held inside [min, max]. 0 when empty. */
 uint64_t wb_hist_quantile(const struct wb_hist *h, uint32_t ppm);
 double wb_hist_mean(const struct wb_hist *h);   /* 0 when empty */
 double wb_hist_stddev(const struct wb_hist *h); /* of the sample (n - 1); 0 below two samples */
