@@ -34,7 +34,7 @@ offence "lines of more than 120 columns" "$(LC_ALL=C.UTF-8 awk '
 
 offence "file names that are not unique" "$(printf '%s\n' "${sources[@]}" | sed 's|.*/||' | sort | uniq -d)"
 
-offence "words that promise work" "$(grep -nwE 'TODO|FIXME|XXX|HACK' "${sources[@]}" \
+offence "words that promise work" "$(grep -nwE 'T[O]DO|F[I]XME|X[X]X|H[A]CK' "${sources[@]}" \
     $(printf '%s\n' "${all[@]}" | grep -E '\.(sh|py|cmake|cfg|md|gp)$|CMakeLists.txt$|^bootstrap$' | grep -v '^tests/style/'))"
 
 offence "typedefs of structs, or calls that end the process in a library" "$(
