@@ -98,6 +98,8 @@ struct wb_ipc_ops {
     void (*close)(struct wb_exec *x, struct wb_channel *c, int end);
     /* n more tasks hold this end (as after fork): each closes it, the last one releases it. A new channel has one holder an end. */
     void (*hold)(struct wb_channel *c, int end, uint32_t n);
+    /* Build time: room for this many bytes (F_SETPIPE_SZ, SO_SNDBUF). 0, or -1 when the modelled version cannot. */
+    int (*resize)(struct wb_channel *c, uint64_t bytes);
     /* Conservation: bytes in, out and inside. */
     void (*audit)(const struct wb_channel *c, uint64_t *in, uint64_t *out, uint64_t *inside);
 };

@@ -1,0 +1,101 @@
+#include "pipe.h"
+
+struct lock_call {
+    struct wb_frame h;
+    struct pipe *p;
+};
+
+static enum wb_ret lock_step(struct wb_exec *x, void *frame)
+{
+    struct lock_call *f = frame;
+    WB_BEGIN(f);
+    WB_CALL(x, f, wb_sleeplock_lock(x, &f->p->lock));
+    if (x->ret) wb_counter_add(x, f->p->st->count.lock_sleeps, (uint64_t)x->ret);
+    WB_END();
+}
+
+void pipe_take_lock(struct wb_exec *x, struct pipe *p)
+{
+    struct lock_call *f = WB_PUSH(x, lock_step, struct lock_call);
+    f->p = p;
+}
+
+void pipe_drop_lock(struct wb_exec *x, struct pipe *p)
+{
+    wb_sleeplock_unlock(x, &p->lock);
+}
+
+/* ---- waking ---- */
+
+struct wake_call {
+    struct wb_frame h;
+    struct pipe *p;
+    struct wb_waitq *q;
+    bool sync;
+};
+
+/* Whom this wake will meet: all sleepers up to and including the first exclusive one. */
+static void count_found(struct wb_exec *x, const struct wake_call *f)
+{
+    const struct pipe_counters *n = &f->p->st->count;
+    for (const struct wb_wait_entry *e = f->q->first; e; e = e->next) {
+        if (!(WB_ASLEEP >> e->task->state & 1)) continue;
+        wb_counter_add(x, n->found[f->sync][e->task->cpu != x->cpu], 1);
+        if (e->exclusive) return;
+    }
+}
+
+static enum wb_ret wake_step(struct wb_exec *x, void *frame)
+{
+    struct wake_call *f = frame;
+    WB_BEGIN(f);
+    WB_FLUSH(x, f);
+    count_found(x, f);
+    WB_CALL(x, f, wb_wake_up(x, f->q, 1u << WB_INTERRUPTIBLE, 1, f->sync ? WB_WF_SYNC : 0));
+    WB_END();
+}
+
+void pipe_wake(struct wb_exec *x, struct pipe *p, struct wb_waitq *q, enum pipe_by by, bool sync)
+{
+    if (p->st->sync != PIPE_SYNC_VERSION) sync = p->st->sync == PIPE_SYNC_ALWAYS;
+    struct wake_call *f = WB_PUSH(x, wake_step, struct wake_call);
+    f->p = p;
+    f->q = q;
+    f->sync = sync;
+    wb_counter_add(x, p->st->count.wake[by][sync], 1);
+}
+
+/* ---- sleeping, one queue ---- */
+
+struct wait_call {
+    struct wb_frame h;
+    struct pipe *p;
+    struct wb_wait_entry e;
+    uint8_t by;
+};
+
+static enum wb_ret wait_step(struct wb_exec *x, void *frame)
+{
+    struct wait_call *f = frame;
+    struct pipe *p = f->p;
+    WB_BEGIN(f);
+    wb_charge_fn(x, p->st->fn.wait);
+    wb_counter_add(x, p->st->count.sleeps[f->by], 1);
+    f->e.task = x->task;
+    f->e.autoremove = true;
+    x->task->noninteractive = p->st->rules->noninteractive;
+    WB_CALL(x, f, wb_prepare_to_wait(x, &p->rd, &f->e, false, WB_INTERRUPTIBLE));
+    WB_CALL(x, f, pipe_drop_lock(x, p));
+    WB_CALL(x, f, wb_schedule(x));
+    x->task->noninteractive = false;
+    WB_CALL(x, f, wb_finish_wait(x, &p->rd, &f->e));
+    WB_CALL(x, f, pipe_take_lock(x, p));
+    WB_END();
+}
+
+void pipe_wait(struct wb_exec *x, struct pipe *p, enum pipe_by by)
+{
+    struct wait_call *f = WB_PUSH(x, wait_step, struct wait_call);
+    f->p = p;
+    f->by = (uint8_t)by;
+}

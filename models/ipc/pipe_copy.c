@@ -1,0 +1,219 @@
+#include "pipe.h"
+
+/* A chunk on its way. The call it belongs to lies below it on the same stack. */
+struct chunk {
+    struct wb_frame h;
+    struct pipe_call *c;
+    struct pipe_slot *s;
+    uint32_t page, offset;
+};
+
+static void start_chunk(struct wb_exec *x, struct pipe_call *c, wb_step_fn step, struct pipe_slot *s)
+{
+    struct chunk *f = WB_PUSH(x, step, struct chunk);
+    WB_CHECK(c->chars && c->chars <= c->left, "a chunk of %u of %llu bytes", c->chars, (unsigned long long)c->left);
+    f->c = c;
+    f->s = s;
+}
+
+/* The chunk is copied: the call moves on, the pipe counts. A drain after a fill is a handoff. */
+static void moved(struct wb_exec *x, struct pipe_call *c, bool in)
+{
+    struct pipe *p = c->p;
+    c->off += c->chars;
+    c->left -= c->chars;
+    c->ret += c->chars;
+    if (in) p->in += c->chars;
+    else p->out += c->chars;
+    wb_counter_add(x, in ? p->st->count.fills : p->st->count.drains, 1);
+    if (!in && p->filled) wb_counter_add(x, p->st->count.handoffs, 1);
+    p->filled = in;
+}
+
+/* ---- pages ---- */
+
+/* Linux keeps one page (2.6.11 tmp_page) or two (6.14+) in the pipe before it asks the page allocator. */
+static uint32_t get_page(struct wb_exec *x, struct pipe *p)
+{
+    for (uint32_t i = 0; i < p->st->rules->tmp_pages; i++) {
+        uint32_t page = p->tmp[i];
+        if (page == WB_NO_REGION) continue;
+        p->tmp[i] = WB_NO_REGION;
+        return page;
+    }
+    wb_charge_fn(x, p->st->fn.alloc);
+    uint32_t page = wb_page_alloc(wb_machine_state_of(x->sim), x->cpu);
+    WB_CHECK(page != WB_NO_REGION, "pipe %s has no page left", p->name);
+    return page;
+}
+
+static void put_page(struct wb_exec *x, struct pipe *p, uint32_t page)
+{
+    for (uint32_t i = 0; i < p->st->rules->tmp_pages; i++) {
+        if (p->tmp[i] != WB_NO_REGION) continue;
+        p->tmp[i] = page;
+        return;
+    }
+    wb_charge_fn(x, p->st->fn.free);
+    wb_page_free(wb_machine_state_of(x->sim), x->cpu, page);
+}
+
+void pipe_free_pages(struct wb_exec *x, struct pipe *p)
+{
+    for (uint32_t i = 0; i < p->nslots; i++) {
+        if (p->slot[i].page == WB_NO_REGION) continue;
+        wb_charge_fn(x, p->st->fn.free);
+        wb_page_free(wb_machine_state_of(x->sim), x->cpu, p->slot[i].page);
+        p->slot[i].page = WB_NO_REGION;
+    }
+    for (uint32_t i = 0; i < WB_ARRAY_SIZE(p->tmp); i++) {
+        if (p->tmp[i] == WB_NO_REGION) continue;
+        wb_charge_fn(x, p->st->fn.free);
+        wb_page_free(wb_machine_state_of(x->sim), x->cpu, p->tmp[i]);
+        p->tmp[i] = WB_NO_REGION;
+    }
+}
+
+/* ---- one page ---- */
+
+static enum wb_ret fill_page_step(struct wb_exec *x, void *frame)
+{
+    struct chunk *f = frame;
+    struct pipe_call *c = f->c;
+    struct pipe *p = c->p;
+    WB_BEGIN(f);
+    wb_charge_fn(x, p->st->fn.buf);
+    f->offset = (p->start + p->len) & (p->st->page_bytes - 1);
+    WB_COPY(x, f, WB_SPAN(c->buf, c->off, c->chars), WB_SPAN(p->page, f->offset, c->chars), WB_FN_COPY_USER);
+    WB_LINE(x, f, p->line, WB_LINE_WRITE, p->st->fn.write);
+    p->len += c->chars;
+    moved(x, c, true);
+    WB_END();
+}
+
+void pipe_fill_page(struct wb_exec *x, struct pipe_call *c)
+{
+    start_chunk(x, c, fill_page_step, NULL);
+}
+
+static enum wb_ret drain_page_step(struct wb_exec *x, void *frame)
+{
+    struct chunk *f = frame;
+    struct pipe_call *c = f->c;
+    struct pipe *p = c->p;
+    WB_BEGIN(f);
+    wb_charge_fn(x, p->st->fn.buf);
+    WB_COPY(x, f, WB_SPAN(p->page, p->start, c->chars), WB_SPAN(c->buf, c->off, c->chars), WB_FN_COPY_USER);
+    WB_LINE(x, f, p->line, WB_LINE_WRITE, p->st->fn.read);
+    p->start = (p->start + c->chars) & (p->st->page_bytes - 1);
+    p->len -= c->chars;
+    moved(x, c, false);
+    WB_END();
+}
+
+void pipe_drain_page(struct wb_exec *x, struct pipe_call *c)
+{
+    start_chunk(x, c, drain_page_step, NULL);
+}
+
+/* ---- ring ---- */
+
+static uint32_t line_of(const struct pipe *p, const struct pipe_slot *s)
+{
+    return p->slot_line[s - p->slot];
+}
+
+static enum wb_ret fill_slot_step(struct wb_exec *x, void *frame)
+{
+    struct chunk *f = frame;
+    struct pipe_call *c = f->c;
+    struct pipe *p = c->p;
+    WB_BEGIN(f);
+    wb_charge_fn(x, p->st->fn.buf);
+    f->page = get_page(x, p);
+    if (p->st->rules->publish_first) {
+        WB_SPIN_LOCK(x, f, &p->rd.lock);
+        f->s->page = f->page;
+        p->used++;
+        WB_SPIN_UNLOCK(x, f, &p->rd.lock);
+    }
+    WB_COPY(x, f, WB_SPAN(c->buf, c->off, c->chars), WB_SPAN(f->page, 0, c->chars), WB_FN_COPY_USER);
+    WB_LINE(x, f, line_of(p, f->s), WB_LINE_WRITE, p->st->fn.write);
+    WB_LINE(x, f, p->line, WB_LINE_WRITE, p->st->fn.write);
+    *f->s = (struct pipe_slot){.page = f->page, .len = c->chars};
+    if (!p->st->rules->publish_first) p->used++;
+    moved(x, c, true);
+    WB_END();
+}
+
+void pipe_fill_slot(struct wb_exec *x, struct pipe_call *c)
+{
+    struct pipe *p = c->p;
+    WB_CHECK(!pipe_full(p), "pipe %s: a slot is filled that is not there", p->name);
+    c->chars = (uint32_t)WB_MIN(c->left, p->st->page_bytes);
+    start_chunk(x, c, fill_slot_step, pipe_slot_at(p, p->used));
+}
+
+static enum wb_ret fill_last_step(struct wb_exec *x, void *frame)
+{
+    struct chunk *f = frame;
+    struct pipe_call *c = f->c;
+    struct pipe *p = c->p;
+    WB_BEGIN(f);
+    wb_charge_fn(x, p->st->fn.buf);
+    f->offset = f->s->offset + f->s->len;
+    WB_COPY(x, f, WB_SPAN(c->buf, c->off, c->chars), WB_SPAN(f->s->page, f->offset, c->chars), WB_FN_COPY_USER);
+    WB_LINE(x, f, line_of(p, f->s), WB_LINE_WRITE, p->st->fn.write);
+    f->s->len += c->chars;
+    moved(x, c, true);
+    WB_END();
+}
+
+uint32_t pipe_mergeable(const struct pipe_call *c)
+{
+    struct pipe *p = c->p;
+    uint32_t page = p->st->page_bytes;
+    uint64_t n = c->left;
+    if (!p->used || p->st->rules->merge == PIPE_MERGE_NONE) return 0;
+    if (p->st->rules->merge == PIPE_MERGE_SMALL && n >= page) return 0;
+    if (p->st->rules->merge == PIPE_MERGE_TAIL) n &= page - 1;
+    const struct pipe_slot *last = pipe_slot_at(p, p->used - 1);
+    return last->offset + last->len + n <= page ? (uint32_t)n : 0;
+}
+
+void pipe_fill_last(struct wb_exec *x, struct pipe_call *c)
+{
+    start_chunk(x, c, fill_last_step, pipe_slot_at(c->p, c->p->used - 1));
+}
+
+static enum wb_ret drain_slot_step(struct wb_exec *x, void *frame)
+{
+    struct chunk *f = frame;
+    struct pipe_call *c = f->c;
+    struct pipe *p = c->p;
+    WB_BEGIN(f);
+    wb_charge_fn(x, p->st->fn.buf);
+    WB_COPY(x, f, WB_SPAN(f->s->page, f->s->offset, c->chars), WB_SPAN(c->buf, c->off, c->chars), WB_FN_COPY_USER);
+    WB_LINE(x, f, line_of(p, f->s), WB_LINE_WRITE, p->st->fn.read);
+    f->s->offset += c->chars;
+    f->s->len -= c->chars;
+    moved(x, c, false);
+    if (f->s->len) WB_RETURN(x, 0);
+    put_page(x, p, f->s->page);
+    f->s->page = WB_NO_REGION;
+    WB_LINE(x, f, p->line, WB_LINE_WRITE, p->st->fn.read);
+    if (p->st->rules->publish_first) WB_SPIN_LOCK(x, f, &p->rd.lock);
+    p->first = p->first + 1 == p->nslots ? 0 : p->first + 1;
+    p->used--;
+    if (p->st->rules->publish_first) WB_SPIN_UNLOCK(x, f, &p->rd.lock);
+    WB_RETURN(x, 1);
+    WB_END();
+}
+
+void pipe_drain_slot(struct wb_exec *x, struct pipe_call *c)
+{
+    struct pipe_slot *s = pipe_slot_at(c->p, 0);
+    WB_CHECK(c->p->used && s->len, "pipe %s: an empty slot is drained", c->p->name);
+    c->chars = (uint32_t)WB_MIN(c->left, s->len);
+    start_chunk(x, c, drain_slot_step, s);
+}

@@ -1,0 +1,253 @@
+#include "pipe.h"
+
+#include <string.h>
+
+/* ---- calls ---- */
+
+struct generation {
+    wb_step_fn read, write;
+};
+static const struct generation generations[] = {
+    [PIPE_GEN_PAGE] = {pipe_page_read_step, pipe_page_write_step},
+    [PIPE_GEN_RING] = {pipe_ring_read_step, pipe_ring_write_step},
+    [PIPE_GEN_HEAD] = {pipe_head_read_step, pipe_head_write_step},
+};
+
+struct pipe *pipe_of(struct wb_channel *c)
+{
+    WB_CHECK(c && c->ops == &wb_ipc_pipe, "a channel that is no pipe");
+    return (struct pipe *)c;
+}
+
+static void start_call(struct wb_exec *x, struct pipe *p, wb_step_fn step, uint32_t buf, uint64_t bytes)
+{
+    struct pipe_call *f = WB_PUSH(x, step, struct pipe_call);
+    f->p = p;
+    f->buf = buf;
+    f->left = bytes;
+}
+
+static void pipe_read(struct wb_exec *x, struct wb_channel *c, int end, uint32_t buf, uint64_t bytes)
+{
+    struct pipe *p = pipe_of(c);
+    WB_CHECK(end == PIPE_READ_END && p->holders[end], "read from the wrong or a closed end of pipe %s", p->name);
+    start_call(x, p, generations[p->st->rules->gen].read, buf, bytes);
+}
+
+static void pipe_write(struct wb_exec *x, struct wb_channel *c, int end, uint32_t buf, uint64_t bytes)
+{
+    struct pipe *p = pipe_of(c);
+    WB_CHECK(end == PIPE_WRITE_END && p->holders[end], "write to the wrong or a closed end of pipe %s", p->name);
+    start_call(x, p, generations[p->st->rules->gen].write, buf, bytes);
+}
+
+/* ---- closing ---- */
+
+struct close_call {
+    struct wb_frame h;
+    struct pipe *p;
+    int end;
+};
+
+/* pipe_release(): up to 5.4 one wake of the common queue, from 5.5 all sleepers of both queues when one side is left; lock held. */
+static enum wb_ret close_step(struct wb_exec *x, void *frame)
+{
+    struct close_call *f = frame;
+    struct pipe *p = f->p;
+    const struct pipe_state *st = p->st;
+    WB_BEGIN(f);
+    WB_SYSCALL_ENTER(x);
+    wb_charge_fn(x, st->fn.release);
+    WB_FLUSH(x, f);
+    if (--p->holders[f->end]) goto leave;
+    WB_CALL(x, f, pipe_take_lock(x, p));
+    WB_LINE(x, f, p->line, WB_LINE_WRITE, st->fn.release);
+    if (f->end == PIPE_READ_END) p->readers = 0;
+    else p->writers = 0;
+    if (!p->readers && !p->writers) {
+        pipe_free_pages(x, p);
+    } else if (st->rules->gen == PIPE_GEN_HEAD) {
+        WB_CALL(x, f, wb_wake_up(x, &p->rd, 1u << WB_INTERRUPTIBLE, 0, 0));
+        WB_CALL(x, f, wb_wake_up(x, &p->wr, 1u << WB_INTERRUPTIBLE, 0, 0));
+    } else {
+        WB_CALL(x, f, wb_wake_up(x, &p->rd, 1u << WB_INTERRUPTIBLE, 1, st->rules->sync_close ? WB_WF_SYNC : 0));
+    }
+    WB_CALL(x, f, pipe_drop_lock(x, p));
+leave:
+    WB_SYSCALL_EXIT(x, f);
+    WB_RETURN(x, 0);
+    WB_END();
+}
+
+static void pipe_close(struct wb_exec *x, struct wb_channel *c, int end)
+{
+    struct pipe *p = pipe_of(c);
+    WB_CHECK(p->holders[end], "end %d of pipe %s is closed once too often", end, p->name);
+    struct close_call *f = WB_PUSH(x, close_step, struct close_call);
+    f->p = p;
+    f->end = end;
+}
+
+static void pipe_hold(struct wb_channel *c, int end, uint32_t n)
+{
+    struct pipe *p = pipe_of(c);
+    WB_CHECK(p->holders[end], "end %d of pipe %s is shared after it was closed", end, p->name);
+    p->holders[end] += n;
+}
+
+struct wb_waitq *pipe_poll_queue(struct wb_channel *c, enum pipe_end end)
+{
+    struct pipe *p = pipe_of(c);
+    p->poll_usage = true;
+    return end == PIPE_READ_END || p->st->rules->gen != PIPE_GEN_HEAD ? &p->rd : &p->wr;
+}
+
+/* ---- building ---- */
+
+static void make_slots(struct wb_sim *s, struct pipe *p, uint32_t n)
+{
+    uint32_t per_line = WB_MAX(p->st->line_bytes / p->st->rules->slot_bytes, 1u);
+    uint32_t *line = wb_sim_alloc(s, n * sizeof *line);
+    struct pipe_slot *slot = wb_sim_alloc(s, n * sizeof *slot);
+    for (uint32_t i = 0; i < n; i++) {
+        slot[i] = (struct pipe_slot){.page = WB_NO_REGION};
+        if (p->slot && i < p->nslots) line[i] = p->slot_line[i];
+        else line[i] = i % per_line && i != p->nslots ? line[i - 1] : wb_sim_line(s);
+    }
+    p->slot = slot;
+    p->slot_line = line;
+    p->nslots = n;
+}
+
+static struct wb_channel *pipe_open(struct wb_sim *s, const char *name)
+{
+    struct pipe_state *st = wb_ipc_state(s, &wb_ipc_pipe);
+    struct pipe *p = wb_sim_alloc(s, sizeof *p);
+    WB_CHECK(st, "a pipe is opened before the kind was set up");
+    *p = (struct pipe){.ch = {.ops = &wb_ipc_pipe}, .st = st, .name = name, .readers = 1, .writers = 1, .holders = {1, 1},
+                       .page = WB_NO_REGION, .tmp = {WB_NO_REGION, WB_NO_REGION}, .sim = s};
+    wb_sleeplock_init(s, &p->lock, st->lock_kind, st->lock_sync);
+    wb_waitq_init(s, &p->rd);
+    wb_waitq_init(s, &p->wr);
+    p->line = wb_sim_line(s);
+    if (st->rules->gen == PIPE_GEN_PAGE) {
+        p->page = wb_sim_region(s, st->page_bytes, name);
+        return &p->ch;
+    }
+    make_slots(s, p, PIPE_SLOTS_DEFAULT);
+    wb_sim_pages(s, p->nslots + st->rules->tmp_pages, st->page_bytes);
+    return &p->ch;
+}
+
+/* Linux 5.15 fs/pipe.c pipe_set_size, round_pipe_size: whole pages, a power of two of them. */
+static int pipe_resize(struct wb_channel *c, uint64_t bytes)
+{
+    struct pipe *p = pipe_of(c);
+    uint64_t slots = 1, page = p->st->page_bytes;
+    if (!p->st->rules->resizable || !bytes || bytes > PIPE_MAX_BYTES) return -1;
+    while (slots * page < bytes) slots *= 2;
+    if (slots > p->nslots) wb_sim_pages(p->sim, (uint32_t)slots - p->nslots, p->st->page_bytes);
+    make_slots(p->sim, p, (uint32_t)slots);
+    return 0;
+}
+
+static void pipe_audit(const struct wb_channel *c, uint64_t *in, uint64_t *out, uint64_t *inside)
+{
+    const struct pipe *p = (const struct pipe *)c;
+    *in = p->in;
+    *out = p->out;
+    *inside = p->len;
+    for (uint32_t i = 0; i < p->nslots; i++) *inside += p->slot[i].len;
+}
+
+/* ---- per run ---- */
+
+static void make_labels(struct wb_sim *s, struct pipe_labels *fn)
+{
+    *fn = (struct pipe_labels){
+        .read = wb_fn_id(s, "pipe_read", WB_CAT_SYSCALL, 0),
+        .write = wb_fn_id(s, "pipe_write", WB_CAT_SYSCALL, 0),
+        .vfs_read = wb_fn_id(s, "vfs_read", WB_CAT_SYSCALL, 0),
+        .vfs_write = wb_fn_id(s, "vfs_write", WB_CAT_SYSCALL, 0),
+        .buf = wb_fn_id(s, "pipe_buf", WB_CAT_SYSCALL, 0),
+        .wait = wb_fn_id(s, "pipe_wait", WB_CAT_SYSCALL, 0),
+        .alloc = wb_fn_id(s, "alloc_page", WB_CAT_SYSCALL, 0),
+        .free = wb_fn_id(s, "free_page", WB_CAT_SYSCALL, 0),
+        .release = wb_fn_id(s, "pipe_release", WB_CAT_SYSCALL, 0),
+    };
+}
+
+static struct wb_counter *machine_counter(struct wb_sim *s, const char *name, const char *help)
+{
+    return wb_counter_new(s, UINT32_MAX, name, "1", help);
+}
+
+static void make_counters(struct wb_sim *s, struct pipe_counters *n)
+{
+    n->wake[PIPE_BY_WRITER][0] = machine_counter(s, "pipe.wake_plain_writer", "wake calls without the sync hint made by writes");
+    n->wake[PIPE_BY_WRITER][1] = machine_counter(s, "pipe.wake_sync_writer", "wake calls with the sync hint made by writes");
+    n->wake[PIPE_BY_READER][0] = machine_counter(s, "pipe.wake_plain_reader", "wake calls without the sync hint made by reads");
+    n->wake[PIPE_BY_READER][1] = machine_counter(s, "pipe.wake_sync_reader", "wake calls with the sync hint made by reads");
+    n->found[0][0] = machine_counter(s, "pipe.found_plain_together", "sleepers met by a plain wake on the waker's CPU");
+    n->found[0][1] = machine_counter(s, "pipe.found_plain_apart", "sleepers met by a plain wake on another CPU");
+    n->found[1][0] = machine_counter(s, "pipe.found_sync_together", "sleepers met by a sync wake on the waker's CPU");
+    n->found[1][1] = machine_counter(s, "pipe.found_sync_apart", "sleepers met by a sync wake on another CPU");
+    n->handoffs = machine_counter(s, "pipe.handoffs", "turnovers: a chunk is taken out right after one was put in");
+    n->fills = machine_counter(s, "pipe.fills", "chunks copied into pipes");
+    n->drains = machine_counter(s, "pipe.drains", "chunks copied out of pipes");
+    n->lock_sleeps = machine_counter(s, "pipe.lock_sleeps", "how often a task slept for a pipe's lock");
+    n->sleeps[PIPE_BY_WRITER] = machine_counter(s, "pipe.sleeps_writer", "how often a write waited for room");
+    n->sleeps[PIPE_BY_READER] = machine_counter(s, "pipe.sleeps_reader", "how often a read waited for data");
+}
+
+static uint8_t index_of(const char *word, const char *const *words)
+{
+    uint8_t i = 0;
+    while (words[i] && strcmp(words[i], word)) i++;
+    WB_CHECK(words[i], "'%s' is not one of the words of its key", word);
+    return i;
+}
+
+static int pipe_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d)
+{
+    static const char *const sync_words[] = {"version", "always", "never", NULL};
+    const char *version = wb_cfg_str(cfg, "kernel.pipe"), *lock = wb_cfg_str(cfg, "kernel.pipe_lock");
+    int64_t page = wb_cfg_int(cfg, "kernel.page_size");
+    struct pipe_state *st = wb_sim_alloc(s, sizeof *st);
+    st->rules = pipe_rules_find(version);
+    if (!st->rules)
+        wb_cfg_error(cfg, d, "kernel.pipe", "a kernel version such as \"2.6.11\" or \"6.12\"; from 2.6.0 on", "'%s' is not a version whose pipe rules are known",
+                     version);
+    if (page < 4096 || page > 65536 || (page & (page - 1)))
+        wb_cfg_error(cfg, d, "kernel.page_size", "4 KiB, 8 KiB, 16 KiB, 32 KiB or 64 KiB", "a page is a power of two of bytes");
+    if (!st->rules || page < 4096 || page > 65536 || (page & (page - 1))) return -1;
+    st->page_bytes = (uint32_t)page;
+    st->line_bytes = wb_topo(s)->cache[wb_topo_cache_of(wb_topo(s), 0, 0)].line;
+    st->lock_kind = strcmp(lock, "version") ? index_of(lock, wb_sleeplock_kind_name) : st->rules->lock;
+    st->sync = index_of(wb_cfg_str(cfg, "kernel.pipe_sync"), sync_words);
+    st->lock_sync = wb_cfg_bool(cfg, "kernel.pipe_lock_sync");
+    make_labels(s, &st->fn);
+    make_counters(s, &st->count);
+    wb_ipc_set_state(s, &wb_ipc_pipe, st);
+    return 0;
+}
+
+/* The deepest stack: a call, in it a wait or a wake or a chunk, in that the lock's wrapper. */
+#define FRAME_NEED (sizeof(struct pipe_call) + 512)
+
+const struct wb_ipc_ops wb_ipc_pipe = {
+    .abi = WB_POLICY_ABI,
+    .kind = "pipe",
+    .help = "An anonymous pipe. Rules by kernel version (kernel.pipe): one page, a ring of 16 pages, or head and tail with exclusive sleepers.",
+    .keys = pipe_keys,
+    .nkeys = PIPE_KEYS,
+    .frame_need = FRAME_NEED,
+    .init = pipe_init,
+    .open = pipe_open,
+    .read = pipe_read,
+    .write = pipe_write,
+    .close = pipe_close,
+    .hold = pipe_hold,
+    .resize = pipe_resize,
+    .audit = pipe_audit,
+};
