@@ -34,6 +34,7 @@ struct wb_task {
     bool delayed;                /* asleep but still queued (6.12) */
     bool noninteractive;         /* sleeps do not count for interactivity (TASK_NONINTERACTIVE) */
     bool kthread;
+    bool waking;                 /* a waker has it (TASK_WAKING) */
     bool woken_by_irq;
     cpu_id cpu;                  /* task_cpu(): last or present CPU */
     cpu_id wake_cpu, recent_cpu; /* hints some versions keep */
@@ -52,6 +53,10 @@ struct wb_task {
     uint32_t last_waker;         /* task id */
     cpu_id migrated_from;        /* last balancer move, for ping-pong counting */
     sim_time migrated_at;
+    uint64_t timer_no;           /* the valid sleep timer */
+    cpu_id timer_cpu;
+    cpu_id migrate_to;           /* asked of the migration thread */
+    bool in_migrate_list, migrate_exec;
     struct wb_task *wq_next;     /* scratch lists of the engine */
     void *policy;                /* ops->task_bytes */
 };
@@ -73,6 +78,7 @@ struct wb_rq {
     sim_time idle_stamp;         /* when it last went idle */
     struct wb_task *stopper;     /* migration thread */
     struct wb_task *wake_list;   /* queued remote wakeups, newest first */
+    struct wb_task *migrate_list; /* tasks the migration thread has to move (affinity, exec) */
     struct wb_sd *sd;            /* lowest domain, or NULL */
     void *policy;                /* ops->rq_bytes */
 };
@@ -177,6 +183,7 @@ struct wb_sleeplock {
     uint8_t kind;
     bool sync_wake;            /* its wake carries the sync hint */
     bool handoff;              /* a waiter has starved: next unlock hands over */
+    uint16_t spin_fn;          /* label of one look at the owner */
     int32_t count;             /* the kernels' counter: semaphore and mutex, 1 = free */
     int32_t sleepers;          /* semaphore: as the field of that name in struct semaphore */
     uint32_t line;
