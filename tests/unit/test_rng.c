@@ -157,11 +157,6 @@ static struct moments draw_all(const struct wb_dist *d, uint64_t seed)
     return (struct moments){mean, sqrt(squares / DRAWS)};
 }
 
-static void assert_near(double got, double expected, double tolerance)
-{
-    if (fabs(got - expected) > tolerance) fail_msg("%.6g, should be %.6g within %.2g", got, expected, tolerance);
-}
-
 static double quantile(double p)
 {
     return (double)sample[(size_t)(p * (DRAWS - 1))];
