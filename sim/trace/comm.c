@@ -67,6 +67,10 @@ static task_id runner_of(const struct wb_trace_record *r)
     switch (r->type) {
     case WB_TR_SWITCH:
     case WB_TR_TICK:
+    case WB_TR_IDLE:
+    case WB_TR_IPI:
+    case WB_TR_FORK:
+    case WB_TR_EXIT:
         return r->task;
     case WB_TR_WAKING:
         return r->b;
