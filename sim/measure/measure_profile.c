@@ -55,8 +55,9 @@ static int functions(FILE *out, const struct measure_profile *p)
     for (size_t i = 0; i < p->nfn; i++)
         if (p->fn_time[i] && (p->with_idle || !is(p->fn_name[i], p->idle_fn)))
             line[n++] = (struct line){ p->fn_name[i], p->fn_time[i] };
-    fprintf(out, "%u CPUs, %.6g s each, %u samples/s per CPU%s\n", p->ncpus, (double)p->elapsed / (double)WB_S,
-            p->rate ? p->rate : RATE_DEFAULT, p->with_idle ? "" : ", idle left out");
+    fprintf(out, "%u CPU%s, %.6g s%s, %u samples/s per CPU%s\n", p->ncpus, p->ncpus == 1 ? "" : "s",
+            (double)p->elapsed / (double)WB_S, p->ncpus == 1 ? "" : " each", p->rate ? p->rate : RATE_DEFAULT,
+            p->with_idle ? "" : ", idle left out");
     print_functions(out, p, line, n);
     free(line);
     return 0;

@@ -28,12 +28,12 @@ size_t measure_warmup_mser(const double *v, size_t n)
         mean += delta / count;
         squares += delta * (x - mean);
         double stat = squares / (count * count);
-        if (nb - d >= 4 && stat <= least) {
+        if (d <= nb / 2 && stat <= least) { /* of the last few batches the smallest error is often chance */
             least = stat;
             best = d;
         }
     }
-    return best > nb / 2 ? SIZE_MAX : best * MSER_BATCH;
+    return best == nb / 2 ? SIZE_MAX : best * MSER_BATCH;
 }
 
 double measure_half_width(double sd, size_t n, double confidence)

@@ -10,8 +10,8 @@
 #include "wakebal/base.h"
 
 /* MSER-5 (White 1997, "An effective truncation heuristic for bias reduction in simulation output"): averages of five neighbours;
- * drop the prefix that minimises the squared standard error of the rest. Returns how many observations to drop (a multiple of
- * five); 0 when n < 20; SIZE_MAX when the minimum lies in the second half: the series is too short to say, or not steady. */
+ * drop the prefix, at most half of the series, that minimises the squared standard error of the rest. Returns how many observations
+ * to drop (a multiple of five); 0 when n < 20; SIZE_MAX when half would have to go: the series is too short to say, or not steady. */
 size_t measure_warmup_mser(const double *v, size_t n);
 
 struct measure_batch {

@@ -1,0 +1,38 @@
+/* The metric registry: sorted, complete rows, patterns. */
+#include "wbtest.h"
+
+#include "wakebal/metric.h"
+
+static void test_rows(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    for (const struct wb_metric_def *d; (d = wb_metric_def_at(n)); n++) {
+        if (n && strcmp(wb_metric_def_at(n - 1)->name, d->name) >= 0) fail_msg("%s is out of order", d->name);
+        assert_true(*d->unit && strlen(d->help) > 10);
+        assert_int_equal(d->help[strlen(d->help) - 1], '.');
+        assert_ptr_equal(wb_metric_def_find(d->name), d);
+    }
+    assert_true(n > 30);
+    assert_string_equal(wb_better_name(WB_BETTER_LOWER), "lower");
+}
+
+static void test_patterns(void **state)
+{
+    (void)state;
+    assert_string_equal(wb_metric_def_find("migrations.newidle")->name, "migrations.KIND");
+    assert_string_equal(wb_metric_def_find("migrations.rate")->name, "migrations.rate");
+    assert_string_equal(wb_metric_def_find("bandwidth.p10")->name, "RATE.p10");
+    assert_string_equal(wb_metric_def_find("balance.newidle.calls")->name, "balance.KIND.calls");
+    assert_null(wb_metric_def_find("migrations.a.b"));
+    assert_null(wb_metric_def_find("migrations."));
+    assert_null(wb_metric_def_find("balance.newidle"));
+    assert_null(wb_metric_def_find(""));
+    assert_null(wb_metric_def_find("wakeup"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows), cmocka_unit_test(test_patterns) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
