@@ -10,9 +10,9 @@
 #include "wakebal/base.h"
 
 struct exp_summary {
-    size_t n, missing;    /* samples used, samples that were NAN */
-    double mean, sd;      /* sd NAN below two samples */
-    double lo, hi;        /* confidence interval of the mean by Student's t; NAN below two samples */
+    size_t n, missing; /* samples used, samples that were NAN */
+    double mean, sd;   /* sd NAN below two samples */
+    double lo, hi;     /* confidence interval of the mean by Student's t; NAN below two samples */
     double min, max, median;
 };
 
@@ -28,8 +28,8 @@ double exp_mad_score(const double *sample, size_t n, size_t i);
 /* Two clusters with an empty middle: the best split into a lower and an upper part, by least squares on sorted values. */
 struct exp_modes {
     bool bimodal;
-    double low, high;     /* means of the parts */
-    double share_low;     /* of the samples */
+    double low, high; /* means of the parts */
+    double share_low; /* of the samples */
 };
 /* Bimodal: each part holds at least a tenth of the samples, and their means lie more than four pooled deviations and a tenth of
  * the larger mean apart. Needs at least eight samples. The rule is ours; Ashman's D > 2 is the usual mildest criterion. */

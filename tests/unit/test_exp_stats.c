@@ -94,9 +94,12 @@ static void test_sha256(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_interval_is_students), cmocka_unit_test(test_unknown_is_nan),
-        cmocka_unit_test(test_equal_samples_are_exact), cmocka_unit_test(test_outlier_and_need),
-        cmocka_unit_test(test_modes), cmocka_unit_test(test_sha256),
+        cmocka_unit_test(test_interval_is_students),
+        cmocka_unit_test(test_unknown_is_nan),
+        cmocka_unit_test(test_equal_samples_are_exact),
+        cmocka_unit_test(test_outlier_and_need),
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_sha256),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,9 +33,11 @@ static void test_values(void **state)
         const char *text;
         double want;
     } row[] = {
-        {"1", 1}, {"1 + 2 * 3", 7}, {"(1 + 2) * 3", 9}, {"8 / 4 / 2", 1}, {"8 - 4 - 2", 2}, {"-2 * -3", 6}, {"2 - -3", 5},
-        {"-(1 + 2)", -3}, {"bandwidth[new-free] / bandwidth[old-free]", 0.25}, {"bandwidth", 8}, {"wake.p99 * 2", 10},
-        {"bandwidth[new-free]*65536/bandwidth[new-free]", 65536}, {"1.5e3", 1500}, {".5", 0.5}, {"((((3))))", 3},
+        {"1", 1},         {"1 + 2 * 3", 7},     {"(1 + 2) * 3", 9},
+        {"8 / 4 / 2", 1}, {"8 - 4 - 2", 2},     {"-2 * -3", 6},
+        {"2 - -3", 5},    {"-(1 + 2)", -3},     {"bandwidth[new-free] / bandwidth[old-free]", 0.25},
+        {"bandwidth", 8}, {"wake.p99 * 2", 10}, {"bandwidth[new-free]*65536/bandwidth[new-free]", 65536},
+        {"1.5e3", 1500},  {".5", 0.5},          {"((((3))))", 3},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(row); i++) assert_near(value(row[i].text), row[i].want, 1e-12);
     assert_true(isnan(value("1 / 0")));
@@ -49,9 +51,10 @@ static void test_mistakes_have_a_place(void **state)
         const char *text, *why;
         size_t at;
     } row[] = {
-        {"", "ends where", 0}, {"1 +", "ends where", 3}, {"1 2", "an operator", 2}, {"(1", "')' is missing", 2},
-        {"1)", "')' without '('", 1}, {"a[b", "']' is missing", 1}, {"a[]", "a variant's name", 1}, {"1 + ?", "a number", 4},
-        {"$(reboot)", "a number", 0}, {"a b", "an operator", 2}, {"* 2", "a number", 0},
+        {"", "ends where", 0},          {"1 +", "ends where", 3},     {"1 2", "an operator", 2},
+        {"(1", "')' is missing", 2},    {"1)", "')' without '('", 1}, {"a[b", "']' is missing", 1},
+        {"a[]", "a variant's name", 1}, {"1 + ?", "a number", 4},     {"$(reboot)", "a number", 0},
+        {"a b", "an operator", 2},      {"* 2", "a number", 0},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(row); i++) {
         size_t at = 99;

@@ -1,0 +1,199 @@
+/*
+ * case_sensitivity.c - does a verdict hang on a cost that nobody checked?
+ *
+ * Each sensitive cost is put to both ends of its plausible range, alone, in all variants that a prediction looks at. Configurations that
+ * come out equal (the key does not matter to them, or the end is the value itself) are simulated once.
+ */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "case.h"
+#include "exp_format.h"
+#include "sha256.h"
+#include "wakebal/units.h"
+
+struct end {
+    const char *key;
+    char value[64];
+};
+
+struct trial {
+    size_t end, variant;
+    struct wb_config *cfg;
+    char sha[65];
+    size_t unique; /* index of its simulation */
+};
+
+struct ranges {
+    struct case_file *c;
+    struct wb_diag *d;
+    struct end *end;
+    size_t nends;
+    struct trial *trial;
+    size_t ntrials;
+    struct exp_point *point; /* unique configurations */
+    size_t npoints;
+};
+
+static void *need(void *p)
+{
+    WB_CHECK(p, "out of memory while the ranges of costs were tried");
+    return p;
+}
+
+static bool is_sensitive(const struct wb_config *base, const char *path)
+{
+    for (size_t i = 0; i < wb_cfg_count(base, "sensitivity"); i++) {
+        const char *pattern = wb_cfg_str_at(base, "sensitivity", i);
+        if (!strcmp(pattern, "all") || !fnmatch(pattern, path, 0)) return true;
+    }
+    return false;
+}
+
+/* The value in the key's own scale: cycles stay cycles. */
+static void range_text(const struct wb_config *cfg, const char *path, int64_t v, char *buf, size_t n)
+{
+    char now[128];
+    wb_cfg_text(cfg, path, now, sizeof now);
+    size_t len = strlen(now);
+    const struct wb_key *row = wb_cfg_row(cfg, path);
+    static const enum wb_unit unit_of[] = {
+        [WB_KEY_TIME] = WB_UNIT_TIME,  [WB_KEY_COST] = WB_UNIT_TIME, [WB_KEY_DIST] = WB_UNIT_TIME,
+        [WB_KEY_SIZE] = WB_UNIT_SIZE,  [WB_KEY_RATE] = WB_UNIT_RATE, [WB_KEY_FREQ] = WB_UNIT_FREQ,
+        [WB_KEY_RATIO] = WB_UNIT_RATIO};
+    enum wb_unit unit = row && row->type < WB_ARRAY_SIZE(unit_of) ? unit_of[row->type] : WB_UNIT_COUNT;
+    if (len > 2 && !strcmp(now + len - 2, "cy")) unit = WB_UNIT_CYCLES;
+    wb_format_exact(buf, n, v, unit);
+}
+
+static void add_end(struct ranges *g, const struct wb_config *cfg, const char *path, int64_t v)
+{
+    g->end = need(realloc(g->end, (g->nends + 1) * sizeof *g->end));
+    struct end *e = &g->end[g->nends++];
+    e->key = path;
+    range_text(cfg, path, v, e->value, sizeof e->value);
+}
+
+/* All ends, from the variants that matter, each key once. */
+static void collect_ends(struct ranges *g)
+{
+    const struct wb_config *base = wb_scenario_config(g->c->scenario);
+    const char *path;
+    for (size_t v = 0; v < g->c->nvariants; v++) {
+        const struct wb_config *cfg = g->c->variant[v].cfg;
+        for (size_t i = 0; g->c->variant[v].predicts && (path = wb_cfg_path_at(cfg, i)); i++) {
+            const struct wb_origin *o = wb_cfg_origin(cfg, path);
+            bool known = false;
+            for (size_t k = 0; k < g->nends; k++) known = known || !strcmp(g->end[k].key, path);
+            if (known || o->status != WB_ASSUMED || o->range_lo > o->range_hi || !is_sensitive(base, path)) continue;
+            add_end(g, cfg, path, o->range_lo);
+            add_end(g, cfg, path, o->range_hi);
+        }
+    }
+}
+
+/* The variant with the cost at this end, for fewer and perhaps shorter replications. */
+static struct wb_config *trial_config(struct ranges *g, size_t variant, const struct end *e)
+{
+    const struct wb_config *base = wb_scenario_config(g->c->scenario);
+    char replications[24], duration[48];
+    snprintf(replications, sizeof replications, "%" PRId64, wb_cfg_int(base, "sensitivity_replications"));
+    struct wb_override more[4] = {{.key = e->key, .value = e->value, .from = "sensitivity"},
+                                  {.key = "run.replications.min", .value = replications, .from = "sensitivity"},
+                                  {.key = "run.replications.max", .value = replications, .from = "sensitivity"}};
+    size_t n = 3;
+    if (wb_cfg_has(base, "sensitivity_duration"))
+        more[n++] = (struct wb_override){.key = "run.duration",
+                                         .from = "sensitivity",
+                                         .value = wb_cfg_text(base, "sensitivity_duration", duration, sizeof duration)};
+    return case_variant_config(g->c, variant, more, n, g->d);
+}
+
+static int add_trial(struct ranges *g, size_t end, size_t variant)
+{
+    if (!wb_cfg_has(g->c->variant[variant].cfg, g->end[end].key)) return 0;
+    struct wb_config *cfg = trial_config(g, variant, &g->end[end]);
+    if (!cfg) return -1;
+    struct trial *t = &g->trial[g->ntrials++];
+    *t = (struct trial){.end = end, .variant = variant, .cfg = cfg, .unique = SIZE_MAX};
+    char *canonical = need(wb_cfg_canonical(cfg));
+    sha256_hex(canonical, strlen(canonical), t->sha);
+    free(canonical);
+    for (size_t k = 0; k + 1 < g->ntrials && t->unique == SIZE_MAX; k++)
+        if (!strcmp(g->trial[k].sha, t->sha)) t->unique = g->trial[k].unique;
+    if (t->unique != SIZE_MAX) return 0;
+    t->unique = g->npoints;
+    g->point[g->npoints++] = (struct exp_point){.cfg = cfg, .label = g->end[end].key};
+    return 0;
+}
+
+static int make_trials(struct ranges *g)
+{
+    size_t room = g->nends * g->c->nvariants + 1;
+    g->trial = need(calloc(room, sizeof *g->trial));
+    g->point = need(calloc(room, sizeof *g->point));
+    for (size_t e = 0; e < g->nends; e++)
+        for (size_t v = 0; v < g->c->nvariants; v++)
+            if (g->c->variant[v].predicts && add_trial(g, e, v)) return -1;
+    return 0;
+}
+
+static void check_flip(struct ranges *g, struct case_row *r, size_t end, struct exp_result *const *res)
+{
+    double *sample;
+    size_t n;
+    double v = case_row_evaluate(g->c, r, res, &sample, &n);
+    free(sample);
+    bool wants = case_row_wants(r, v), wanted = r->verdict == CASE_PASS;
+    if (r->flips || isnan(v) || wants == wanted) return;
+    char figure[48];
+    int rc = asprintf(&r->flips, "%s = %s gives %s", g->end[end].key, g->end[end].value,
+                      exp_format_value(figure, sizeof figure, v, r->unit));
+    WB_CHECK(rc >= 0, "out of memory while the ranges of costs were tried");
+}
+
+static void judge_ends(struct ranges *g, struct exp_study *study)
+{
+    struct exp_result **res = need(calloc(g->c->nvariants ? g->c->nvariants : 1, sizeof(struct exp_result *)));
+    for (size_t e = 0; e < g->nends; e++) {
+        memcpy(res, g->c->study->result, g->c->nvariants * sizeof *res);
+        for (size_t t = 0; t < g->ntrials; t++)
+            if (g->trial[t].end == e) res[g->trial[t].variant] = study->result[g->trial[t].unique];
+        for (size_t i = 0; i < g->c->nrows; i++) {
+            struct case_row *r = &g->c->row[i];
+            if (r->class == CASE_PREDICTS && (r->verdict == CASE_PASS || r->verdict == CASE_FAIL))
+                check_flip(g, r, e, res);
+        }
+    }
+    for (size_t i = 0; i < g->c->nrows; i++)
+        if (g->c->row[i].flips) g->c->row[i].verdict = CASE_UNDETERMINED;
+    free(res);
+}
+
+int case_try_ranges(struct case_file *c, const struct exp_options *opt, struct wb_diag *d)
+{
+    const struct wb_config *base = wb_scenario_config(c->scenario);
+    if (!wb_cfg_has(base, "sensitivity")) return 0;
+    struct ranges g = {.c = c, .d = d};
+    int rc = -1;
+    collect_ends(&g);
+    struct exp_study *study = NULL;
+    if (!make_trials(&g)) study = exp_run(g.point, g.npoints, opt, d);
+    if (study) {
+        c->interrupted |= study->interrupted;
+        if (!study->interrupted) judge_ends(&g, study);
+        for (size_t i = 0; i < study->n; i++)
+            c->sensitivity_runs += study->result[i] ? study->result[i]->replications : 0;
+        rc = 0;
+    }
+    exp_study_free(study);
+    for (size_t i = 0; i < g.ntrials; i++) wb_config_free(g.trial[i].cfg);
+    free(g.end);
+    free(g.trial);
+    free(g.point);
+    return rc;
+}

@@ -1,0 +1,167 @@
+#include "exp_format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wakebal/units.h"
+
+static char *take(size_t n)
+{
+    char *s = malloc(n);
+    WB_CHECK(s, "out of memory for %zu bytes of text", n);
+    return s;
+}
+
+/* ------------------------------------------------------------------ values */
+static const struct {
+    const char *unit;
+    enum wb_unit kind;
+    double scale; /* base unit of the metric -> base unit of wb_format_quantity */
+} unit_table[] = {{"s", WB_UNIT_TIME, 1e12}, {"B", WB_UNIT_SIZE, 1}, {"B/s", WB_UNIT_RATE, 1}, {"Hz", WB_UNIT_FREQ, 1}};
+
+char *exp_format_percent(char *buf, size_t n, double ratio, int decimals)
+{
+    if (isnan(ratio))
+        snprintf(buf, n, "-");
+    else
+        snprintf(buf, n, "%.*f %%", decimals, 100 * ratio);
+    return buf;
+}
+
+/* Three significant digits, never an exponent below a million million. */
+static void format_plain(char *buf, size_t n, double v, const char *unit)
+{
+    bool rate = !strncmp(unit, "1/", 2), one = !strcmp(unit, "1") || !*unit;
+    const char *gap = one ? "" : " ", *text = one ? "" : rate ? unit + 1 : unit;
+    double size = fabs(v);
+    if (size >= 1e12 || (size > 0 && size < 1e-4))
+        snprintf(buf, n, "%.3g%s%s", v, gap, text);
+    else if (size >= 100 || v == floor(v))
+        snprintf(buf, n, "%.0f%s%s", v, gap, text);
+    else
+        snprintf(buf, n, "%.*f%s%s", size >= 10 ? 1 : size >= 1 ? 2 : 3, v, gap, text);
+}
+
+char *exp_format_value(char *buf, size_t n, double value, const char *unit)
+{
+    if (!isfinite(value)) {
+        snprintf(buf, n, "-");
+        return buf;
+    }
+    if (!strcmp(unit, "%")) return exp_format_percent(buf, n, value, 1);
+    for (size_t i = 0; i < WB_ARRAY_SIZE(unit_table); i++)
+        if (!strcmp(unit, unit_table[i].unit))
+            return wb_format_quantity(buf, n, value * unit_table[i].scale, unit_table[i].kind);
+    format_plain(buf, n, value, unit);
+    return buf;
+}
+
+/* ------------------------------------------------------------------ texts */
+/* Length of the valid UTF-8 sequence at s (1..4), or 0 when it is broken, overlong, a surrogate or too large. */
+static size_t utf8_length(const unsigned char *s)
+{
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t min;
+    } form[] = {{0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    for (size_t n = 0; n < 4; n++) {
+        if ((s[0] & form[n].mask) != form[n].lead) continue;
+        uint32_t c = s[0] & (uint32_t)(unsigned char)~form[n].mask;
+        for (size_t i = 1; i <= n; i++) {
+            if ((s[i] & 0xc0) != 0x80) return 0;
+            c = c << 6 | (s[i] & 0x3fu);
+        }
+        return c < form[n].min || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n + 1;
+    }
+    return 0;
+}
+
+char *exp_text_utf8(const char *text)
+{
+    char *out = take(3 * strlen(text) + 1), *o = out;
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        size_t n = utf8_length(p);
+        if (n)
+            memcpy(o, p, n);
+        else
+            memcpy(o, "\xef\xbf\xbd", 3);
+        o += n ? n : 3;
+        p += n ? n : 1;
+    }
+    *o = 0;
+    return out;
+}
+
+size_t exp_text_columns(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++) n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+/* C0, DEL and C1 controls (C1 are two bytes in UTF-8), and the bidirectional overrides that reorder a line. */
+static bool is_control(const unsigned char *p, size_t n)
+{
+    if (n == 1) return *p < 0x20 || *p == 0x7f;
+    if (n == 2) return p[0] == 0xc2 && p[1] < 0xa0;
+    return n == 3 && p[0] == 0xe2 &&
+           ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) || (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
+char *exp_text_terminal(const char *text, size_t columns)
+{
+    char *out = take(strlen(text) + 4), *o = out, *cut = out;
+    size_t used = 0;
+    for (const unsigned char *p = (const unsigned char *)text; *p; used++) {
+        size_t n = utf8_length(p);
+        if (columns && used == columns) {
+            strcpy(cut, "...");
+            return out;
+        }
+        if (columns && used + 3 == columns) cut = o;
+        if (!n || is_control(p, n)) {
+            *o++ = *p == '\n' || *p == '\t' ? ' ' : '?';
+        } else {
+            memcpy(o, p, n);
+            o += n;
+        }
+        p += n ? n : 1;
+    }
+    *o = 0;
+    return out;
+}
+
+char *exp_text_csv(const char *text)
+{
+    bool formula = *text && strchr("=+-@\t\r|%", *text), quote = formula || strpbrk(text, ",\"\r\n") || *text == ' ';
+    char *out = take(2 * strlen(text) + 4), *o = out;
+    if (quote) *o++ = '"';
+    if (formula) *o++ = '\'';
+    for (; *text; text++) {
+        if (*text == '"') *o++ = '"';
+        *o++ = *text;
+    }
+    if (quote) *o++ = '"';
+    *o = 0;
+    return out;
+}
+
+char *exp_text_markdown(const char *text)
+{
+    char *clean = exp_text_utf8(text), *out = take(6 * strlen(clean) + 1), *o = out;
+    for (const char *p = clean; *p; p++) {
+        if (*p == '<' || *p == '>' || *p == '&')
+            o = stpcpy(o, *p == '<' ? "&lt;" : *p == '>' ? "&gt;" : "&amp;");
+        else if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *o++ = ' ';
+        else {
+            if (strchr("\\`*_[]|!~#$", *p)) *o++ = '\\';
+            *o++ = *p;
+        }
+    }
+    *o = 0;
+    free(clean);
+    return out;
+}

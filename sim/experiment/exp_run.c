@@ -1,0 +1,247 @@
+#include "exp_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef WB_HAVE_OPENMP
+#include <omp.h>
+#endif
+
+struct work {
+    const struct exp_point *point;
+    struct exp_result *res;
+    size_t min, max, planned; /* replications wanted so far */
+    const char *metric;       /* asked for, or NULL */
+    bool done, failed;
+};
+
+struct task {
+    size_t work;
+    uint32_t replication;
+    struct exp_rep rep;
+    bool failed;
+};
+
+struct pool {
+    const struct exp_options *opt;
+    struct work *work;
+    size_t nworks;
+    struct task *task;
+    size_t ntasks;
+    struct exp_progress progress;
+};
+
+static void plan(struct work *w, const struct exp_point *point)
+{
+    const struct wb_config *c = point->cfg;
+    w->point = point;
+    w->res = exp_result_new();
+    w->min = (size_t)wb_cfg_int(c, "run.replications.min");
+    w->max = (size_t)wb_cfg_int(c, "run.replications.max");
+    if (w->max < w->min) w->max = w->min;
+    w->planned = w->min;
+    w->res->goal = (double)wb_cfg_int(c, "run.replications.half_width") * 1e-6;
+    w->res->confidence = (double)wb_cfg_int(c, "run.replications.confidence") * 1e-6;
+    if (wb_cfg_has(c, "run.replications.metric")) w->metric = wb_cfg_str(c, "run.replications.metric");
+}
+
+/* ------------------------------------------------------------------ one simulation */
+static struct wb_sim *build(const struct pool *p, const struct task *t, struct wb_diag *d)
+{
+    return wb_sim_build(p->work[t->work].point->cfg, p->opt->registry, t->replication, &p->opt->run, d);
+}
+
+static void simulate(struct pool *p, struct task *t)
+{
+    struct wb_diag *d = wb_diag_new();
+    struct wb_sim *s = build(p, t, d);
+    wb_diag_free(d);
+    t->failed = !s;
+    if (!s) return;
+    (void)wb_sim_run(s); /* the result says whether it finished */
+    const struct wb_result *r = wb_sim_result(s);
+    t->rep.index = t->replication;
+    exp_rep_copy(&t->rep, r);
+    if (p->opt->inspect && !t->replication) {
+#ifdef WB_HAVE_OPENMP
+#pragma omp critical(exp_inspect)
+#endif
+        p->opt->inspect(p->opt->ctx, t->work, s, r);
+    }
+    wb_sim_free(s);
+}
+
+static void tell(struct pool *p, const char *label)
+{
+#ifdef WB_HAVE_OPENMP
+#pragma omp critical(exp_progress)
+#endif
+    {
+        p->progress.runs_done++;
+        p->progress.label = label;
+        if (p->opt->progress) p->opt->progress(p->opt->ctx, &p->progress);
+    }
+}
+
+static bool stopped(const struct pool *p)
+{
+    return p->opt->stop && *p->opt->stop;
+}
+
+static void run_tasks(struct pool *p)
+{
+    size_t n = p->ntasks;
+#ifdef WB_HAVE_OPENMP
+    int jobs = p->opt->jobs ? (int)p->opt->jobs : omp_get_num_procs();
+    if (jobs > (int)n) jobs = (int)n;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
+#endif
+    for (size_t i = 0; i < n; i++) {
+        if (stopped(p)) continue;
+        simulate(p, &p->task[i]);
+        tell(p, p->work[p->task[i].work].point->label);
+    }
+}
+
+/* ------------------------------------------------------------------ rounds */
+static void collect_tasks(struct pool *p)
+{
+    size_t n = 0;
+    for (size_t w = 0; w < p->nworks; w++)
+        if (!p->work[w].done) n += p->work[w].planned - p->work[w].res->replications;
+    p->task = calloc(n ? n : 1, sizeof *p->task);
+    WB_CHECK(p->task, "out of memory for %zu simulations", n);
+    p->ntasks = 0;
+    for (size_t w = 0; w < p->nworks; w++) {
+        struct work *k = &p->work[w];
+        for (size_t r = k->res->replications; !k->done && r < k->planned; r++)
+            p->task[p->ntasks++] = (struct task){.work = w, .replication = (uint32_t)r};
+    }
+    p->progress.runs += p->ntasks;
+}
+
+/* Fold what was run. A replication after a missing one (interrupted) is dropped, so that samples stay a prefix. */
+static void fold_tasks(struct pool *p)
+{
+    for (size_t i = 0; i < p->ntasks; i++) {
+        struct task *t = &p->task[i];
+        struct work *w = &p->work[t->work];
+        if (t->failed) w->failed = true;
+        if (t->rep.built && t->replication == w->res->replications) exp_result_fold(w->res, &t->rep);
+        exp_rep_free(&t->rep);
+    }
+    free(p->task);
+    p->task = NULL;
+}
+
+static double half_width(struct work *w)
+{
+    struct exp_result *res = w->res;
+    struct exp_summary s;
+    if (!res->replications) return INFINITY;
+    if (w->metric) {
+        const struct exp_metric *m = exp_result_lookup(res, w->metric);
+        res->primary_instance = m ? m->instance : 0;
+        res->primary = m ? m->name : NULL;
+    } else {
+        res->primary = exp_primary_metric(res, w->point->cfg, &res->primary_instance);
+    }
+    if (!res->primary || !exp_result_summary(res, res->primary_instance, res->primary, &s)) return INFINITY;
+    return exp_relative_half_width(&s);
+}
+
+static void decide(struct work *w)
+{
+    struct exp_result *res = w->res;
+    res->half_width = half_width(w);
+    res->goal_reached = res->half_width <= res->goal;
+    w->done = res->goal_reached || res->replications >= w->max || w->failed || !res->primary;
+    res->stopped = w->min == w->max ? "fixed number" : res->goal_reached ? "precision reached" : "maximum reached";
+    if (w->min == w->max) res->goal_reached = true;
+    size_t more = WB_MAX((size_t)2, res->replications / 2);
+    w->planned = WB_MIN(w->max, res->replications + more);
+}
+
+static void decide_all(struct pool *p)
+{
+    p->progress.points_done = 0;
+    p->progress.half_width = 0;
+    for (size_t i = 0; i < p->nworks; i++) {
+        struct work *w = &p->work[i];
+        if (!w->done) decide(w);
+        p->progress.points_done += w->done;
+        if (!w->done && w->res->half_width >= p->progress.half_width) {
+            p->progress.half_width = w->res->half_width;
+            p->progress.goal = w->res->goal;
+        }
+    }
+}
+
+/* Build the first simulation that failed again, so that its errors reach the caller. */
+static bool report_failure(struct pool *p, struct wb_diag *d)
+{
+    for (size_t i = 0; i < p->nworks; i++) {
+        if (!p->work[i].failed) continue;
+        struct task t = {.work = i, .replication = (uint32_t)p->work[i].res->replications};
+        struct wb_sim *s = build(p, &t, d);
+        WB_CHECK(!s, "a simulation that could not be built was built the second time");
+        return true;
+    }
+    return false;
+}
+
+static bool all_done(const struct pool *p)
+{
+    return p->progress.points_done == p->nworks;
+}
+
+static struct exp_study *make_study(struct pool *p, bool failed)
+{
+    struct exp_study *study = calloc(1, sizeof *study);
+    WB_CHECK(study, "out of memory for a study");
+    study->n = p->nworks;
+    study->interrupted = stopped(p) && !all_done(p);
+    study->result = calloc(p->nworks ? p->nworks : 1, sizeof(struct exp_result *));
+    WB_CHECK(study->result, "out of memory for a study");
+    for (size_t i = 0; i < p->nworks; i++) {
+        struct exp_result *res = p->work[i].res;
+        if (failed || !res->replications) {
+            exp_result_free(res);
+            continue;
+        }
+        if (!p->work[i].done) res->stopped = "interrupted", res->goal_reached = false;
+        exp_result_finish(res);
+        exp_result_describe(res, p->work[i].point);
+        exp_result_remark(res, p->work[i].point->cfg);
+        study->result[i] = res;
+    }
+    return study;
+}
+
+struct exp_study *exp_run(const struct exp_point *point, size_t n, const struct exp_options *opt, struct wb_diag *d)
+{
+    struct pool p = {.opt = opt, .nworks = n, .work = calloc(n ? n : 1, sizeof(struct work))};
+    WB_CHECK(p.work, "out of memory for %zu points", n);
+    p.progress = (struct exp_progress){.points = n, .half_width = INFINITY};
+    for (size_t i = 0; i < n; i++) plan(&p.work[i], &point[i]);
+    while (!all_done(&p) && !stopped(&p)) {
+        collect_tasks(&p);
+        run_tasks(&p);
+        fold_tasks(&p);
+        if (!stopped(&p)) decide_all(&p);
+    }
+    bool failed = report_failure(&p, d);
+    struct exp_study *study = make_study(&p, failed);
+    free(p.work);
+    if (!failed) return study;
+    exp_study_free(study);
+    return NULL;
+}
+
+void exp_study_free(struct exp_study *s)
+{
+    if (!s) return;
+    for (size_t i = 0; i < s->n; i++) exp_result_free(s->result[i]);
+    free(s->result);
+    free(s);
+}

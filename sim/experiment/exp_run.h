@@ -1,0 +1,62 @@
+/*
+ * exp_run.h - replications until the interval is narrow enough, over all points of a study, on all cores.
+ *
+ * Work goes in rounds. In a round every unfinished point gets a number of further replications that depends on its own results only;
+ * all (point, replication) pairs of the round run in parallel; afterwards they are folded in order of index and each point decides whether
+ * it goes on. So results are the same bytes for any number of jobs. The first round is run.replications.min, each later one half
+ * of what there is (at least two).
+ *
+ * A point stops when the half width of the interval of its deciding metric, relative to the mean, is within
+ * run.replications.half_width, or at run.replications.max; with min == max the number is fixed and the goal is not asked for.
+ */
+#ifndef WB_EXPERIMENT_EXP_RUN_H
+#define WB_EXPERIMENT_EXP_RUN_H
+
+#include "exp_result.h"
+#include "wakebal/scenario.h"
+
+struct exp_point {
+    const struct wb_config *cfg;     /* outlives the call */
+    const char *label;               /* coordinates; NULL or "" without axes */
+    const struct wb_override *param; /* what the point sets, for reports */
+    size_t nparams;
+};
+
+struct exp_progress {
+    size_t points, points_done;
+    size_t runs, runs_done;  /* planned so far; done */
+    const char *label;       /* of the point that finished last */
+    double half_width, goal; /* widest relative half width of the points at work (INFINITY: unknown) and its goal */
+};
+
+struct exp_options {
+    const struct wb_registry *registry;
+    struct wb_run_options run;
+    uint32_t jobs;            /* 0 = as many as CPUs */
+    const volatile int *stop; /* not 0: finish what is in flight and return; may be NULL */
+    void (*progress)(void *ctx, const struct exp_progress *p); /* called by one thread at a time; may be NULL */
+    /* Sees each finished simulation of replication 0 before it is freed, one at a time; may be NULL. */
+    void (*inspect)(void *ctx, size_t point, struct wb_sim *s, const struct wb_result *r);
+    void *ctx;
+};
+
+struct exp_study {
+    struct exp_result **result; /* [n]; NULL where a point has no complete replication */
+    size_t n;
+    bool interrupted;
+};
+
+/* Run all points. NULL: a simulation could not be built (errors in d). The caller frees with exp_study_free(). */
+struct exp_study *exp_run(const struct exp_point *point, size_t n, const struct exp_options *opt,
+                          struct wb_diag *d) WB_MUST_USE;
+void exp_study_free(struct exp_study *s);
+
+/* The metric that decides when nobody says: of the first workload that is no background load, the one that it is run for. NULL: none.
+ * Its instance goes to *instance. */
+const char *exp_primary_metric(const struct exp_result *res, const struct wb_config *cfg, uint32_t *instance);
+/* Fill in what a result says about its scenario: title, machine, kernel, policy, workloads, parameters, identity. */
+void exp_result_describe(struct exp_result *res, const struct exp_point *point);
+/* Notes W0xx on outliers, modes, unfinished runs, missing samples, precision, calibration. Needs exp_result_finish(). */
+void exp_result_remark(struct exp_result *res, const struct wb_config *cfg);
+
+#endif
