@@ -17,6 +17,7 @@
 struct wb_config; /* opaque, immutable once loaded */
 
 enum wb_status { WB_STATUS_NONE, WB_MEASURED, WB_QUOTED, WB_DERIVED, WB_ASSUMED, WB_STATUS_USER };
+const char *wb_status_name(enum wb_status s); /* "measured", ...; "" for none */
 
 struct wb_origin {
     struct wb_place place;   /* file NULL: default or command line */
@@ -31,18 +32,22 @@ void wb_config_free(struct wb_config *c);
 bool wb_cfg_has(const struct wb_config *c, const char *path);            /* given or defaulted */
 int64_t wb_cfg_int(const struct wb_config *c, const char *path);         /* INT TIME SIZE RATE FREQ RATIO */
 bool wb_cfg_bool(const struct wb_config *c, const char *path);
-const char *wb_cfg_str(const struct wb_config *c, const char *path);     /* STRING ENUM EXPR; owned by the config */
+const char *wb_cfg_str(const struct wb_config *c, const char *path);     /* STRING ENUM EXPR NUMBER; owned by the config */
 /* A COST in ps; cycles are converted with clock_hz and cpi_ppm (1000000 = as measured). */
 sim_time wb_cfg_cost(const struct wb_config *c, const char *path, uint64_t clock_hz, uint64_t cpi_ppm);
 const struct wb_dist *wb_cfg_dist(const struct wb_config *c, const char *path);
 /* CPUS: false = "free" (no affinity), else *mask is filled (must have ncpus bits). */
 bool wb_cfg_cpus(const struct wb_config *c, const char *path, struct wb_cpumask *mask);
-size_t wb_cfg_count(const struct wb_config *c, const char *path);        /* elements of a GROUPS, STRINGS or TABLE */
+/* Highest CPU number that a CPUS value names, -1 when it is "free" or "all": check it against the machine before wb_cfg_cpus. */
+int64_t wb_cfg_cpus_max(const struct wb_config *c, const char *path);
+size_t wb_cfg_count(const struct wb_config *c, const char *path);        /* elements of a GROUPS, STRINGS, TABLE; members of a "*" group */
 const char *wb_cfg_str_at(const struct wb_config *c, const char *path, size_t i);
 int64_t wb_cfg_int_at(const struct wb_config *c, const char *path, size_t i);
 /* Members of a "*" group, in file order: names owned by the config. */
 const char *wb_cfg_member(const struct wb_config *c, const char *path, size_t i); /* NULL past the end */
 const struct wb_origin *wb_cfg_origin(const struct wb_config *c, const char *path); /* NULL: unknown path */
+struct wb_key;
+const struct wb_key *wb_cfg_row(const struct wb_config *c, const char *path); /* the key's row; NULL: no value */
 /* Every path that has a value, sorted; NULL past the end. */
 const char *wb_cfg_path_at(const struct wb_config *c, size_t i);
 /* The value as text that reads back to the same value ("64 KiB", "true", "0,2-5"); into buf, cut to n. Returns buf. */

@@ -1,0 +1,214 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "scenario_build.h"
+
+#define FILE_MAX ((size_t)8 << 20)
+
+/* ---- reading ---- */
+
+static int admit(int fd, const char **why)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0) {
+        *why = strerrordesc_np(errno);
+        return -errno;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        *why = "it is a folder";
+        return -EISDIR;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        *why = "it is no regular file";
+        return -EINVAL;
+    }
+    if ((uint64_t)st.st_size > FILE_MAX) {
+        *why = "it is larger than 8 MiB";
+        return -EFBIG;
+    }
+    return 0;
+}
+
+static int read_all(int fd, char **text, size_t *len, const char **why)
+{
+    size_t n = 0, room = 1 << 14;
+    char *buf = malloc(room);
+    while (buf) {
+        ssize_t got = read(fd, buf + n, room - n - 1);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) break;
+        n += (size_t)got;
+        if (got == 0 || n > FILE_MAX) {
+            buf[n] = '\0';
+            *text = buf;
+            *len = n;
+            return 0;
+        }
+        if (room - n > 1) continue;
+        room *= 2;
+        char *more = realloc(buf, room);
+        if (!more) break;
+        buf = more;
+    }
+    *why = strerrordesc_np(errno);
+    free(buf);
+    return -errno;
+}
+
+static int read_file(void *ctx, const char *path, char **text, size_t *len, const char **why)
+{
+    (void)ctx;
+    /* O_NONBLOCK: opening a fifo must not wait for a writer. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        *why = strerrordesc_np(errno);
+        return -errno;
+    }
+    int rc = admit(fd, why);
+    if (rc == 0) rc = read_all(fd, text, len, why);
+    close(fd);
+    return rc;
+}
+
+static bool file_exists(void *ctx, const char *path)
+{
+    struct stat st;
+    (void)ctx;
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+const struct wb_reader wb_reader_files = { .read = read_file, .exists = file_exists };
+
+/* ---- searching ---- */
+
+struct search {
+    struct arena *arena;
+    const struct wb_reader *reader;
+    const char *name, *kind;
+};
+
+static const char *try_file(const struct search *s, const char *dir, const char *sub, const char *suffix)
+{
+    const char *path = scan_printf(s->arena, "%s%s%s%s%s%s", dir, *dir ? "/" : "", sub, *sub ? "/" : "", s->name, suffix);
+    return s->reader->exists(s->reader->ctx, path) ? path : NULL;
+}
+
+/* name as a file of this folder, or name.cfg, here or in the kind's sub-folder. A bare word is never a file without .cfg: the
+ * working folder may hold anything. */
+static const char *try_folder(const struct search *s, const char *dir)
+{
+    bool file_like = strchr(s->name, '/') || strchr(s->name, '.');
+    const char *found = file_like ? try_file(s, dir, "", "") : NULL;
+    if (!found) found = try_file(s, dir, "", ".cfg");
+    if (!found && *s->kind) found = try_file(s, dir, s->kind, ".cfg");
+    if (!found && *s->kind && file_like) found = try_file(s, dir, s->kind, "");
+    return found;
+}
+
+static const char *const shipped[] = { WB_SOURCE_SCENARIOS, WB_INSTALL_SCENARIOS };
+
+const char *find_file(struct arena *a, const struct wb_reader *reader, const char *search, bool only_folder, const char *beside,
+                      const char *name, const char *kind)
+{
+    struct search s = { a, reader, name, kind };
+    if (!*name || strlen(name) > 1024) return NULL;
+    if (name[0] == '/') return try_folder(&(struct search){ a, reader, name + 1, "" }, "");
+    const char *slash = beside ? strrchr(beside, '/') : NULL;
+    const char *found = try_folder(&s, slash ? scan_strdup(a, beside, (size_t)(slash - beside)) : "");
+    for (const char *p = search; !found && !only_folder && p && *p;) {
+        size_t n = strcspn(p, ":");
+        if (n) found = try_folder(&s, scan_strdup(a, p, n));
+        p += n + (p[n] == ':');
+    }
+    for (size_t i = 0; !found && !only_folder && i < WB_ARRAY_SIZE(shipped); i++) found = try_folder(&s, shipped[i]);
+    return found;
+}
+
+char *wb_scenario_find(const char *name, const char *kind)
+{
+    struct arena a;
+    arena_init(&a, "find");
+    const char *found = find_file(&a, &wb_reader_files, getenv("WAKEBAL_PATH"), false, NULL, name, kind);
+    char *copy = found ? strdup(found) : NULL;
+    arena_free(&a);
+    return copy;
+}
+
+/* ---- listing ---- */
+
+struct names {
+    char **name;
+    size_t n, cap;
+};
+
+static void list_folder(struct names *l, const char *dir, const char *kind)
+{
+    char path[4096];
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, kind) >= sizeof path) return;
+    DIR *d = opendir(path);
+    if (!d) return;
+    for (struct dirent *e = readdir(d); e; e = readdir(d)) {
+        size_t len = strlen(e->d_name);
+        if (e->d_name[0] == '.' || len < 5 || strcmp(e->d_name + len - 4, ".cfg")) continue;
+        l->name = config_grow(l->name, l->n + 1, &l->cap, sizeof *l->name);
+        l->name[l->n] = strndup(e->d_name, len - 4);
+        WB_CHECK(l->name[l->n], "out of memory");
+        l->n++;
+    }
+    closedir(d);
+}
+
+static int compare_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+char **wb_scenario_list(const char *kind, size_t *n)
+{
+    struct names l = { .name = NULL };
+    l.name = config_grow(l.name, 1, &l.cap, sizeof *l.name);
+    for (const char *p = getenv("WAKEBAL_PATH"); p && *p;) {
+        size_t len = strcspn(p, ":");
+        char *dir = strndup(p, len);
+        WB_CHECK(dir, "out of memory");
+        list_folder(&l, dir, kind);
+        free(dir);
+        p += len + (p[len] == ':');
+    }
+    for (size_t i = 0; i < WB_ARRAY_SIZE(shipped); i++) list_folder(&l, shipped[i], kind);
+    qsort(l.name, l.n, sizeof *l.name, compare_names);
+    size_t kept = 0;
+    for (size_t i = 0; i < l.n; i++) {
+        if (kept && !strcmp(l.name[kept - 1], l.name[i]))
+            free(l.name[i]);
+        else
+            l.name[kept++] = l.name[i];
+    }
+    l.name[kept] = NULL;
+    *n = kept;
+    return l.name;
+}
+
+void wb_scenario_list_free(char **names)
+{
+    for (size_t i = 0; names && names[i]; i++) free(names[i]);
+    free(names);
+}
+
+const char *suggest_file(struct arena *a, const char *name, const char *kind)
+{
+    size_t n, len = 0;
+    char **names = wb_scenario_list(kind, &n);
+    const char *near = strlen(name) < 200 ? wb_nearest(name, (const char *const *)names, n) : NULL;
+    char *text = near ? scan_printf(a, "did you mean '%s'?  Known: ", near) : scan_printf(a, "known: ");
+    for (size_t i = 0; i < n && len < 600; i++) {
+        text = scan_printf(a, "%s%s%s", text, i ? ", " : "", names[i]);
+        len = strlen(text);
+    }
+    text = n ? scan_printf(a, "%s   (or the path of a file)", text) : scan_printf(a, "give the path of a file; none is shipped");
+    wb_scenario_list_free(names);
+    return text;
+}

@@ -1,0 +1,59 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario_build.h"
+
+/* ---- checking one file alone: which kind is it? ---- */
+
+static const char *const scope[] = { "machine", "kernel", "workload" };
+
+static size_t known_keys(const struct wb_key_registry *keys, const struct scan_node *root, const char *pattern)
+{
+    size_t n = 0;
+    char child[KEYS_PATTERN_MAX];
+    for (const struct scan_node *k = root->first; k; k = k->next) n += keys_child(keys, pattern, k->name, child);
+    return n;
+}
+
+/* By its keys: NULL = a scenario. A folder name decides a draw. */
+static const char *kind_of(const struct wb_key_registry *keys, const struct scan_node *root, const char *path)
+{
+    static const char *const top[] = { "machine", "kernel", "workload", "policy", "run", "sweep", "expect", "rows" };
+    const char *best = NULL;
+    size_t most = known_keys(keys, root, "");
+    for (size_t i = 0; i < WB_ARRAY_SIZE(top); i++)
+        if (scan_child(root, top[i]) && (i != 3 || !strstr(path, "kernels/"))) return NULL;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(scope); i++) {
+        size_t n = known_keys(keys, root, scope[i]);
+        bool folder = strstr(path, scope[i]) && n == most && n;
+        if (n > most || folder) best = scope[i], most = n;
+    }
+    return best;
+}
+
+/* The kind of file at `path`, or NULL when it is a scenario or cannot be read. */
+static const char *look_at(const char *path, const struct wb_key_registry *keys)
+{
+    struct arena a;
+    struct wb_diag *quiet = wb_diag_new();
+    char *text;
+    size_t len;
+    const char *why, *kind = NULL;
+    bool broken;
+    arena_init(&a, "kind");
+    if (wb_reader_files.read(wb_reader_files.ctx, path, &text, &len, &why) == 0) {
+        kind = kind_of(keys, scan_text(&a, &wb_reader_files, path, text, len, quiet, &broken), path);
+        free(text);
+    }
+    arena_free(&a);
+    wb_diag_free(quiet);
+    return kind;
+}
+
+int wb_scenario_check(const char *path, const struct wb_key_registry *keys, struct wb_diag *d)
+{
+    const char *kind = look_at(path, keys);
+    struct wb_scenario *s = kind ? scenario_check_part(path, kind, keys, d) : wb_scenario_load(path, keys, NULL, d);
+    wb_scenario_free(s);
+    return s ? 0 : -1;
+}

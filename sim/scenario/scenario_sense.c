@@ -1,0 +1,153 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "expr.h"
+#include "scenario_build.h"
+
+#define POINTS_MAX 1000000
+
+/* The place of element `i` of a list of texts. */
+static struct wb_place element_place(const struct wb_config *c, const char *path, size_t i)
+{
+    const struct cfg_entry *e = config_find(c, path);
+    const struct scan_node *n = e->node && (e->node->kind == SCAN_LIST || e->node->kind == SCAN_ARRAY) ? e->node->first : NULL;
+    while (n && i-- > 0) n = n->next;
+    return n ? n->at : e->origin.place;
+}
+
+static void complain(struct build *b, const char *code, struct wb_place at, const char *fix, const char *what)
+{
+    wb_diag_add(b->d, WB_ERROR, code, at, fix, "%s", what);
+}
+
+static void check_replications(struct build *b)
+{
+    int64_t min = wb_cfg_int(b->c, "run.replications.min"), max = wb_cfg_int(b->c, "run.replications.max");
+    bool said = strcmp(wb_cfg_origin(b->c, "run.replications.max")->from, "default") != 0;
+    if (min > max)
+        wb_cfg_error(b->c, b->d, said ? "run.replications.max" : "run.replications.min", "max must be at least min",
+                     "run.replications: min is %lld and max is %lld", (long long)min, (long long)max);
+}
+
+static void check_warmup(struct build *b)
+{
+    const char *text = wb_cfg_str(b->c, "run.warmup"), *why = NULL;
+    int64_t v;
+    size_t at;
+    if (!strcmp(text, "auto") || !strcmp(text, "none")) return;
+    if (wb_parse_quantity(text, WB_UNIT_TIME, &v, &why, &at) < 0)
+        wb_cfg_error(b->c, b->d, "run.warmup", "write \"auto\", \"none\" or a time such as \"500 ms\"", "'warmup' = \"%.60s\": %s", text, why);
+}
+
+/* Entries of a list whose names must differ. */
+static void check_names(struct build *b, const char *list)
+{
+    for (size_t i = 0; i < wb_cfg_count(b->c, list); i++) {
+        char path[SCENARIO_PATH_MAX]; /* kept: the ring of wb_cfg_path turns */
+        snprintf(path, sizeof path, "%s[%zu].name", list, i);
+        const char *name = wb_cfg_has(b->c, path) ? wb_cfg_str(b->c, path) : NULL;
+        for (size_t k = 0; name && k < i; k++) {
+            const char *other = wb_cfg_path("%s[%zu].name", list, k);
+            if (!wb_cfg_has(b->c, other) || strcmp(wb_cfg_str(b->c, other), name)) continue;
+            wb_cfg_error(b->c, b->d, path, "give it another name", "two entries of '%s' are named '%.60s'", list, name);
+            break;
+        }
+    }
+}
+
+static void check_expression(struct build *b, const char *path)
+{
+    if (!wb_cfg_has(b->c, path)) return;
+    struct wb_expr *e = wb_expr_parse(wb_cfg_str(b->c, path), wb_cfg_origin(b->c, path)->place, b->d);
+    if (e) (void)expr_check_names(e, b->c, b->d);
+    wb_expr_free(e);
+}
+
+static void check_expect(struct build *b)
+{
+    static const char *const expr[] = { "of", "against", "at" };
+    static const char *const bounds[] = { "min", "max", "min_ratio", "max_ratio" };
+    for (size_t i = 0; i < wb_cfg_count(b->c, "expect"); i++) {
+        bool any = false;
+        for (size_t k = 0; k < WB_ARRAY_SIZE(expr); k++) check_expression(b, wb_cfg_path("expect[%zu].%s", i, expr[k]));
+        for (size_t k = 0; k < WB_ARRAY_SIZE(bounds); k++) any |= wb_cfg_has(b->c, wb_cfg_path("expect[%zu].%s", i, bounds[k]));
+        const char *metric = wb_cfg_path("expect[%zu].metric", i);
+        if (!any) wb_cfg_error(b->c, b->d, metric, "add min, max, min_ratio or max_ratio", "the expectation has no bound");
+        bool ratio = wb_cfg_has(b->c, wb_cfg_path("expect[%zu].min_ratio", i)) || wb_cfg_has(b->c, wb_cfg_path("expect[%zu].max_ratio", i));
+        if (ratio && !wb_cfg_has(b->c, wb_cfg_path("expect[%zu].against", i)))
+            wb_cfg_error(b->c, b->d, metric, "add of = \"...\" and against = \"...\"", "a ratio needs the points that it compares with");
+    }
+}
+
+/* "key=value" of a case's row: would it work? */
+static void try_setting(struct build *b, const char *text, struct wb_place at)
+{
+    size_t n = strcspn(text, "=");
+    if (!text[n] || !n) {
+        complain(b, "E132", at, "for example \"kernel.pipe=2.6.10\"", scan_printf(&b->c->arena, "'%.60s' is no setting of the form key=value", text));
+        return;
+    }
+    struct wb_override o = { scan_strdup(&b->c->arena, text, n), text + n + 1, "set", at };
+    (void)override_try(b, &o);
+}
+
+static void check_rows(struct build *b)
+{
+    static const char *const lists[] = { "set", "against" };
+    for (size_t i = 0; i < wb_cfg_count(b->c, "rows"); i++) {
+        for (size_t k = 0; k < WB_ARRAY_SIZE(lists); k++) {
+            char path[SCENARIO_PATH_MAX];
+            snprintf(path, sizeof path, "rows[%zu].%s", i, lists[k]);
+            size_t n = wb_cfg_has(b->c, path) ? wb_cfg_count(b->c, path) : 0;
+            for (size_t j = 0; j < n; j++) try_setting(b, wb_cfg_str_at(b->c, path, j), element_place(b->c, path, j));
+        }
+    }
+}
+
+/* Every value of an axis must be one that --set would take. */
+static void check_axis(struct build *b, const char *key, size_t i)
+{
+    char path[SCENARIO_PATH_MAX], pattern[KEYS_PATTERN_MAX], values[64];
+    struct wb_override o = { .key = key, .value = "", .from = "sweep", .at = wb_cfg_origin(b->c, wb_cfg_path("sweep.over[%zu].set", i))->place };
+    if (override_resolve(b, &o, path, pattern) < 0) return;
+    if (wb_keys_find(b->s->keys, pattern, NULL)->flags & WB_KEY_SWEEP_NO) {
+        complain(b, "E171", o.at, "choose another key", scan_printf(&b->c->arena, "'%s' cannot be an axis", key));
+        return;
+    }
+    snprintf(values, sizeof values, "sweep.over[%zu].values", i);
+    if (!wb_cfg_has(b->c, values)) return;
+    for (size_t k = 0; k < wb_cfg_count(b->c, values); k++) {
+        o.value = wb_cfg_str_at(b->c, values, k);
+        o.at = element_place(b->c, values, k);
+        if (override_try(b, &o) < 0) return;
+    }
+}
+
+static void check_sweep(struct build *b)
+{
+    struct wb_axes *a = wb_axes_new(b->s->keys);
+    if (wb_axes_add_config(a, b->c, b->d) == 0) {
+        if (wb_axes_points(a) > POINTS_MAX)
+            complain(b, "E171", wb_cfg_origin(b->c, "sweep.over")->place, "take fewer values", "the sweep has more than a million points");
+        for (size_t i = 0; i < wb_axes_count(a); i++) check_axis(b, wb_axes_key(a, i), i);
+        check_expression(b, "sweep.where");
+    }
+    wb_axes_free(a);
+}
+
+void check_sense(struct build *b)
+{
+    /* Getters want complete values: after a mistake in one of these parts, its sense is not judged. */
+    bool run = wb_cfg_has(b->c, "run.replications.min") && wb_cfg_has(b->c, "run.replications.max") && wb_cfg_has(b->c, "run.warmup");
+    if (!b->s->only_scope && run) {
+        check_replications(b);
+        check_warmup(b);
+    }
+    bool clean = wb_diag_count(b->d, WB_ERROR) == b->errors;
+    check_names(b, "workload");
+    if (!clean) return;
+    check_names(b, "rows");
+    check_expect(b);
+    check_rows(b);
+    check_sweep(b);
+}
