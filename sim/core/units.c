@@ -258,7 +258,7 @@ static int put_decimal(char *buf, size_t n, uint64_t scaled, int decimals, bool 
 char *wb_format_quantity(char *buf, size_t n, double value, enum wb_unit unit)
 {
     const struct unit_kind *kind = &kinds[unit];
-    const struct unit_name *best = NULL;
+    const struct unit_name *best = kind->names;
     double magnitude = value < 0 ? -value : value;
     char digits[48];
 
@@ -267,7 +267,7 @@ char *wb_format_quantity(char *buf, size_t n, double value, enum wb_unit unit)
         return buf;
     }
     for (const struct unit_name *u = kind->names; u->name; u++)
-        if (u->show && (!best || magnitude >= 0.9995 * (double)u->scale)) best = u;
+        if (u->show && (!best->show || magnitude >= 0.9995 * (double)u->scale)) best = u;
     double x = magnitude / (double)best->scale;
     int decimals = x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.9995 || x == 0 ? 2 : 3;
     for (double y = x; decimals >= 3 && decimals < 6 && y < 0.09995; y *= 10) decimals++;
