@@ -124,8 +124,8 @@ static int parse_size(struct parser *s, uint64_t *size)
         s->p += n;
         break;
     }
-    if (*s->p != ' ' && *s->p != ')')
-        return complain(s, s->p, "units are kB, KiB, MB, MiB, GB, GiB", "'%c' after a size", *s->p ? *s->p : '"');
+    if (*s->p && *s->p != ' ' && *s->p != ')')
+        return complain(s, s->p, "units are kB, KiB, MB, MiB, GB, GiB", "'%c' after a size", *s->p);
     *size = v;
     return 0;
 }
@@ -292,9 +292,10 @@ static int read_number(const char **p, const char *end, uint32_t *v)
 static int read_list(struct parser *s, const char *p, const char *end, uint32_t total, uint32_t *out)
 {
     for (uint32_t i = 0; i < total; i++) {
-        const char *at = p;
-        if (read_number(&p, end, &out[i]) || (i + 1 < total && (p == end || *p++ != ',')))
-            return complain(s, at, "give one number per object, separated by commas", "indexes: %u of %u numbers", i, total);
+        uint32_t got = i + !read_number(&p, end, &out[i]);
+        if (got == total) break;
+        if (got == i || p == end || *p++ != ',')
+            return complain(s, p, "give one number per object, separated by commas", "indexes: %u of %u numbers", got, total);
     }
     return p == end ? 0 : complain(s, p, "give one number per object", "indexes: more than %u numbers", total);
 }

@@ -120,11 +120,26 @@ static void fill_masks(struct builder *b, struct wb_topo_groups *g)
     g->mask = mask;
 }
 
-/* Level l from a column of dense ids. */
+/* A level that is made already and has the same groups, or NULL. Dense ids make equal partitions equal columns. */
+static const struct wb_topo_groups *find_twin(const struct builder *b, const uint32_t *of, uint32_t groups)
+{
+    for (uint32_t l = 0; l < WB_TOPO_LEVELS; l++) {
+        const struct wb_topo_groups *g = &b->o->t.level[l];
+        if (g->mask && g->ngroups == groups && !memcmp(g->of, of, b->n * sizeof *of)) return g;
+    }
+    return NULL;
+}
+
+/* Level l from a column of dense ids; equal levels share their tables. */
 static void set_level(struct builder *b, enum wb_topo_level l, const uint32_t *of, uint32_t groups)
 {
     if (b->failed) return;
     struct wb_topo_groups *g = &b->o->t.level[l];
+    const struct wb_topo_groups *twin = find_twin(b, of, groups);
+    if (twin) {
+        *g = *twin;
+        return;
+    }
     g->of = of;
     g->ngroups = groups;
     fill_members(b, g);

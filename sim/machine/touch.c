@@ -74,16 +74,22 @@ static void find_own(struct toucher *t)
     }
 }
 
-/* held[]: what each level has when the touch comes by. A touch that displaces part of its own bytes before it reaches them
- * finds only the average of what is left. */
+/* Of `held` bytes of the span, those that are still there when the touch comes by: what it inserts displaces part of them
+ * before it reaches them, which makes it insert more. Two steps of that fixed point are near enough. */
+static uint32_t reached(const struct toucher *t, const struct cache *c, uint32_t held)
+{
+    uint32_t found = held;
+    for (int step = 0; step < 2 && t->n - found > c->free; step++)
+        found = decay_apply(held, decay_average(t->n - found - c->free, c->size));
+    return found;
+}
+
+/* held[]: what each level has when the touch comes by. */
 static void measure_own(struct toucher *t)
 {
     for (uint32_t i = 0; i < t->nlevels; i++) {
-        const struct cache *c = &t->s->cache[t->cache[i]];
         uint32_t held = t->own[i] ? holder_overlap(t->own[i], t->off, t->n) : 0;
-        uint64_t insert = t->n - held;
-        if (held && insert > c->free) held = decay_apply(held, decay_average(insert - c->free, c->size));
-        t->held[i] = held;
+        t->held[i] = held ? reached(t, &t->s->cache[t->cache[i]], held) : 0;
     }
     for (uint32_t i = t->nlevels - 1; i > 0; i--) t->held[i - 1] = WB_MIN(t->held[i - 1], t->held[i]);
 }
