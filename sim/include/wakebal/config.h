@@ -56,6 +56,9 @@ char *wb_cfg_text(const struct wb_config *c, const char *path, char *buf, size_t
 char *wb_cfg_print(const struct wb_config *c);
 /* The same values and nothing else, one `path = value` a line: what a run's identity is hashed from. Malloc'd. */
 char *wb_cfg_canonical(const struct wb_config *c);
+/* Place of bytes [offset, offset + len) of the i-th string of a STRINGS value (of a STRING: i = 0), for mistakes inside its text. Where the
+ * value is a default or comes from the command line, the place of the key. */
+struct wb_place wb_cfg_place_in(const struct wb_config *c, const char *path, size_t i, size_t offset, size_t len);
 /* printf into one of a few rotating thread-local buffers: wb_cfg_int(c, wb_cfg_path("workload[%zu].loops", i)). */
 const char *wb_cfg_path(const char *fmt, ...) WB_PRINTF(1, 2);
 /* Add an error of meaning (found by a model) at the place of `path`. */
