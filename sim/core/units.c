@@ -266,8 +266,10 @@ char *wb_format_quantity(char *buf, size_t n, double value, enum wb_unit unit)
         snprintf(buf, n, "-");
         return buf;
     }
-    for (const struct unit_name *u = kind->names; u->name; u++)
+    const struct unit_name *u = kind->names;
+    do {
         if (u->show && (!best->show || magnitude >= 0.9995 * (double)u->scale)) best = u;
+    } while ((++u)->name); /* there is always a first */
     double x = magnitude / (double)best->scale;
     int decimals = x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.9995 || x == 0 ? 2 : 3;
     for (double y = x; decimals >= 3 && decimals < 6 && y < 0.09995; y *= 10) decimals++;

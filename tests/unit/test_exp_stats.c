@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#define assert_near(a, b, eps) assert_true(fabs((double)(a) - (double)(b)) <= (eps))
-
 /* Student's t(0.975) for 4 degrees of freedom is 2.776 (any table). */
 static void test_interval_is_students(void **state)
 {

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#define assert_near(a, b, eps) assert_true(fabs((double)(a) - (double)(b)) <= (eps))
-
 static double lookup(void *ctx, const char *name, const char *variant)
 {
     (void)ctx;
