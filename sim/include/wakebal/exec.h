@@ -119,6 +119,9 @@ struct wb_exec {
     uint16_t used;         /* bytes in use */
     uint16_t stack_bytes;
     uint16_t stack_peak;
+    bool spin_granted;     /* the lock it spins for is its */
+    struct wb_spinlock *spin;  /* what it spins for */
+    struct wb_exec *spin_next;
     uint8_t *stack;
     int64_t ret;           /* result of the last call */
     struct wb_seg seg;
@@ -186,8 +189,7 @@ enum wb_spin_kind { WB_SPIN_TAS, WB_SPIN_TICKET, WB_SPIN_QUEUED };
 struct wb_spinlock {
     uint32_t line;          /* machine line id */
     cpu_id holder;          /* WB_NO_CPU: free */
-    cpu_id head, tail;      /* waiting CPUs, linked through wb_cpu.spin_next */
-    sim_time since;         /* taken at */
+    struct wb_exec *head, *tail; /* who spins for it, in order of arrival */
     uint8_t kind;           /* enum wb_spin_kind */
 };
 void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l);

@@ -96,7 +96,7 @@ uint64_t wb_jiffies(const struct wb_sim *s);      /* never stop, whoever ticks *
 sim_time wb_tick_ps(const struct wb_sim *s);      /* 1/HZ */
 uint32_t wb_hz(const struct wb_sim *s);
 const struct wb_topology *wb_topo(const struct wb_sim *s);
-struct wb_machine *wb_machine_of(struct wb_sim *s);
+const struct wb_machine *wb_machine_of(const struct wb_sim *s);
 /* Arena memory of this run; only while building. */
 void *wb_sim_alloc(struct wb_sim *s, size_t bytes);
 struct wb_stream wb_sim_stream(struct wb_sim *s, uint64_t entity, uint32_t purpose);

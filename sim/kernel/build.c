@@ -1,0 +1,341 @@
+/* build.c - from an effective scenario to a simulation that stands at time 0. See run.h. */
+#include "domains.h"
+#include "profile.h"
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the policy: base, with an overlay's hooks on top ---- */
+
+static void overlay_hooks(struct wb_policy_ops *base, const struct wb_policy_ops *over)
+{
+    /* Everything from `init` on is a pointer; NULL falls through. Areas stay the base's. */
+    size_t from = offsetof(struct wb_policy_ops, init);
+    unsigned char *b = (unsigned char *)base;
+    const unsigned char *o = (const unsigned char *)over;
+    for (size_t at = from; at + sizeof(void *) <= sizeof *base; at += sizeof(void *)) {
+        void *p;
+        memcpy(&p, o + at, sizeof p);
+        if (p) memcpy(b + at, &p, sizeof p);
+    }
+}
+
+static int find_policy(struct wb_sim *s, const struct wb_run_options *opt, struct wb_diag *d)
+{
+    const char *name = wb_cfg_str(s->cfg, "kernel.scheduler");
+    for (size_t i = 0; i < s->reg->npolicies; i++) {
+        if (strcmp(s->reg->policies[i]->name, name)) continue;
+        s->merged = *s->reg->policies[i];
+        if (opt->overlay) overlay_hooks(&s->merged, opt->overlay);
+        s->ops = &s->merged;
+        return 0;
+    }
+    wb_cfg_error(s->cfg, d, "kernel.scheduler", "see wakebal list policies", "no scheduler family '%s'", name);
+    return -1;
+}
+
+/* ---- CPUs ---- */
+
+static void build_cpu(struct wb_sim *s, cpu_id id)
+{
+    struct wb_cpu *c = &s->cpu[id];
+    c->id = id;
+    c->speed = c->pace = SPEED_FULL;
+    c->smt_load_ppm = 1000000;
+    c->rq.cpu = id;
+    c->rq.policy = wb_sim_alloc(s, s->ops->rq_bytes);
+    wb_spin_init(s, &c->rq.lock);
+    c->rq_line = wb_sim_line(s);
+    c->list_line = wb_sim_line(s);
+    exec_init(&c->irq, s, wb_sim_alloc(s, IRQ_STACK_BYTES), IRQ_STACK_BYTES);
+    exec_init(&c->softirq, s, wb_sim_alloc(s, IRQ_STACK_BYTES), IRQ_STACK_BYTES);
+    c->irq.level = WB_LEVEL_HARDIRQ;
+    c->softirq.level = WB_LEVEL_SOFTIRQ;
+    c->irq.cpu = c->softirq.cpu = id;
+}
+
+static const struct wb_cpumask *one_cpu(struct wb_sim *s, cpu_id id)
+{
+    struct wb_cpumask *m = wb_sim_alloc(s, sizeof *m);
+    *m = (struct wb_cpumask){.ncpus = s->ncpus, .nwords = WB_CPUMASK_WORDS(s->ncpus)};
+    m->w = wb_sim_alloc(s, m->nwords * sizeof *m->w);
+    wb_mask_set(m, id);
+    return m;
+}
+
+static void build_idle_tasks(struct wb_sim *s)
+{
+    for (cpu_id c = 0; c < s->ncpus; c++) {
+        struct wb_task *t = task_alloc(s, &(struct wb_task_spec){.name = "swapper", .klass = WB_CLASS_SWAPPER});
+        t->state = WB_RUNNING;
+        idle_task_init(s, &s->cpu[c]);
+    }
+}
+
+static void build_stoppers(struct wb_sim *s)
+{
+    for (cpu_id c = 0; c < s->ncpus; c++) {
+        struct wb_task_spec spec = {.name = "migration", .klass = WB_CLASS_STOP, .allowed = one_cpu(s, c)};
+        struct wb_task *t = task_alloc(s, &spec);
+        t->pid = t->tgid = ++s->next_pid;
+        t->kthread = true;
+        t->cpu = c;
+        t->state = WB_INTERRUPTIBLE;
+        t->rt_prio = 99;
+        s->cpu[c].rq.stopper = t;
+        stopper_init(s, &s->cpu[c]);
+        s->ops->task_init(s, t);
+    }
+}
+
+static void build_all_mask(struct wb_sim *s)
+{
+    struct wb_cpumask *m = wb_sim_alloc(s, sizeof *m);
+    *m = (struct wb_cpumask){.ncpus = s->ncpus, .nwords = WB_CPUMASK_WORDS(s->ncpus)};
+    m->w = wb_sim_alloc(s, m->nwords * sizeof *m->w);
+    for (cpu_id c = 0; c < s->ncpus; c++) wb_mask_set(m, c);
+    s->all_cpus = m;
+    (void)wb_mask_keep(s, m);
+}
+
+static int build_domains(struct wb_sim *s, struct wb_diag *d)
+{
+    struct wb_sd **lowest = wb_sim_alloc(s, s->ncpus * sizeof *lowest);
+    if (domains_build(s, s->cfg, s->topo, lowest, d)) return -1;
+    for (cpu_id c = 0; c < s->ncpus; c++) {
+        s->cpu[c].rq.sd = lowest[c];
+        uint32_t depth = 0;
+        WB_FOR_EACH_SD(sd, &s->cpu[c].rq) depth++;
+        s->ndepths = WB_MAX(s->ndepths, depth);
+    }
+    s->mig_depth = wb_sim_alloc(s, (s->ndepths + 1) * sizeof *s->mig_depth);
+    if (s->ops->domains_built) s->ops->domains_built(s);
+    return 0;
+}
+
+/* ---- the run's shape ---- */
+
+static void read_run(struct wb_sim *s)
+{
+    const struct wb_config *c = s->cfg;
+    s->seed = (uint64_t)wb_cfg_int(c, "run.seed");
+    bool timed = wb_cfg_has(c, "run.duration");
+    s->end = timed ? (sim_time)wb_cfg_int(c, "run.duration") : (sim_time)wb_cfg_int(c, "run.horizon");
+    s->stop_when_done = !timed;
+    const char *w = wb_cfg_str(c, "run.warmup");
+    int64_t t;
+    const char *why;
+    size_t at;
+    if (!strcmp(w, "auto"))
+        s->warmup = timed ? s->end / 10 : 0;
+    else if (strcmp(w, "none") && !wb_parse_quantity(w, WB_UNIT_TIME, &t, &why, &at) && t > 0)
+        s->warmup = WB_MIN((sim_time)t, s->end);
+    s->start_spread = (sim_time)wb_cfg_int(c, "run.start_spread");
+}
+
+static int build_measure(struct wb_sim *s)
+{
+    struct measure_options o = {.ninstances = s->ninstances,
+                                .window = (sim_time)wb_cfg_int(s->cfg, "run.window"),
+                                .run_length = s->stop_when_done ? 0 : s->end};
+    static const struct measure_series_def switches = {"switches", "1", "Context switches, to and from idle included.",
+                                                       WB_BETTER_NONE, SERIES_COUNT, 0};
+    static const struct measure_series_def moves = {"migrations", "1", "Changes of CPU of all tasks, of any kind.",
+                                                    WB_BETTER_NONE, SERIES_COUNT, 0};
+    static const struct measure_series_def wakeups = {"wakeups", "1", "Wakeups that found a sleeper.", WB_BETTER_NONE,
+                                                      SERIES_COUNT, 0};
+    s->m = measure_new(&s->arena, &o);
+    if (!s->m) return -1;
+    s->series_switches = measure_series_new(s->m, &switches);
+    s->series_migrations = measure_series_new(s->m, &moves);
+    s->series_wakeups = measure_series_new(s->m, &wakeups);
+    s->wake_latency = measure_latency_new(s->m, MEASURE_MACHINE, "wake_latency",
+                                          "From try_to_wake_up() making a task runnable to its first instruction.");
+    s->run_delay = measure_latency_new(s->m, MEASURE_MACHINE, "run_delay",
+                                       "From becoming runnable to running: waiting in a runqueue.");
+    return s->wake_latency && s->run_delay ? 0 : -1;
+}
+
+/* ---- models ---- */
+
+static const struct wb_workload_ops *find_workload(const struct wb_sim *s, const char *kind)
+{
+    for (size_t i = 0; i < s->reg->nworkloads; i++)
+        if (!strcmp(s->reg->workloads[i]->kind, kind)) return s->reg->workloads[i];
+    return NULL;
+}
+
+/* What sim/ itself puts on a task's stack: an interrupted segment, schedule(), balancing, the migration thread's wakeup, a lock. */
+#define SIM_FRAMES 448u
+
+static int size_stacks(struct wb_sim *s, struct wb_diag *d)
+{
+    size_t need = 64;
+    int err = 0;
+    for (uint32_t i = 0; i < s->ninstances; i++) {
+        const char *path = wb_cfg_path("workload[%u].kind", i);
+        const struct wb_workload_ops *w = find_workload(s, wb_cfg_str(s->cfg, path));
+        if (w) {
+            need = WB_MAX(need, w->frame_need);
+            continue;
+        }
+        wb_cfg_error(s->cfg, d, path, "see wakebal list workloads", "no workload kind '%s'", wb_cfg_str(s->cfg, path));
+        err = -1;
+    }
+    s->task_stack = (SIM_FRAMES + need + 15) & ~(size_t)15;
+    return err;
+}
+
+static int build_ipcs(struct wb_sim *s, struct wb_diag *d)
+{
+    int err = 0;
+    s->ipc_state = wb_sim_alloc(s, (s->reg->nipcs + 1) * sizeof *s->ipc_state);
+    for (size_t i = 0; i < s->reg->nipcs; i++)
+        if (s->reg->ipcs[i]->init && s->reg->ipcs[i]->init(s, s->cfg, d)) err = -1;
+    return err;
+}
+
+static int build_workloads(struct wb_sim *s, struct wb_diag *d)
+{
+    int err = 0;
+    for (uint32_t i = 0; i < s->ninstances; i++) {
+        char path[32];
+        (void)snprintf(path, sizeof path, "workload[%u]", i);
+        const struct wb_workload_ops *w = find_workload(s, wb_cfg_str(s->cfg, wb_cfg_path("%s.kind", path)));
+        int64_t copies = wb_cfg_int(s->cfg, wb_cfg_path("%s.instances", path));
+        s->instance[i].background = wb_cfg_bool(s->cfg, wb_cfg_path("%s.background", path));
+        for (int64_t k = 0; k < copies && !err; k++)
+            if (w->build(s, s->cfg, path, i, d)) err = -1;
+    }
+    return err;
+}
+
+/* ---- noise, ticks ---- */
+
+static void build_noise(struct wb_sim *s)
+{
+    s->noise_n = (uint32_t)wb_cfg_count(s->cfg, "kernel.noise");
+    s->noise = wb_sim_alloc(s, (s->noise_n + 1) * sizeof *s->noise);
+    for (uint32_t i = 0; i < s->noise_n; i++) {
+        struct noise_source *n = &s->noise[i];
+        int64_t cpu = wb_cfg_int(s->cfg, wb_cfg_path("kernel.noise[%u].cpu", i));
+        n->cpu = cpu < 0 || cpu >= (int64_t)s->ncpus ? WB_NO_CPU : (cpu_id)cpu;
+        n->gap = *wb_cfg_dist(s->cfg, wb_cfg_path("kernel.noise[%u].gap", i));
+        n->cost = *wb_cfg_dist(s->cfg, wb_cfg_path("kernel.noise[%u].cost", i));
+        n->stream = wb_sim_stream(s, i, WB_PURPOSE('n', 'o', 'i', 's'));
+        event_post(s, (sim_time)wb_dist_draw(&n->gap, &n->stream), EV_NOISE, i, 0);
+    }
+}
+
+static int build_ticks(struct wb_sim *s)
+{
+    if (tickring_init(&s->ticks, &s->arena, EV_TICK, s->ncpus, s->tick_ps)) return -1;
+    sim_time *phase = wb_sim_alloc(s, s->ncpus * sizeof *phase);
+    bool given = wb_cfg_has(s->cfg, "kernel.tick_phases") && wb_cfg_count(s->cfg, "kernel.tick_phases") == s->ncpus;
+    for (cpu_id c = 0; c < s->ncpus; c++) {
+        struct wb_stream r = wb_sim_stream(s, c, WB_PURPOSE('t', 'i', 'c', 'k'));
+        int64_t v;
+        const char *why;
+        size_t at;
+        phase[c] = wb_draw_below(&r, s->tick_ps);
+        if (given && !wb_parse_quantity(wb_cfg_str_at(s->cfg, "kernel.tick_phases", c), WB_UNIT_TIME, &v, &why, &at))
+            phase[c] = (sim_time)v % s->tick_ps;
+    }
+    tickring_set_phases(&s->ticks, phase);
+    s->jiffies_phase = phase[0];
+    for (cpu_id c = 0; c < s->ncpus; c++) tickring_start(&s->ticks, c, 1);
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+static int build_kernel(struct wb_sim *s, const struct wb_run_options *opt, struct wb_diag *d)
+{
+    if (find_policy(s, opt, d) || profile_read(s, s->cfg, d)) return -1;
+    s->cpu = arena_alloc(&s->arena, s->ncpus, sizeof *s->cpu, ARENA_LINE);
+    if (!s->cpu) return -1;
+    profile_costs(s);
+    s->policy = wb_sim_alloc(s, s->ops->sim_bytes);
+    s->rule_count = wb_sim_alloc(s, s->ops->nrules * sizeof *s->rule_count);
+    s->jiffies_start = 10 * s->k.hz;
+    if (evq_init(&s->q, 64)) return -1;
+    build_all_mask(s);
+    for (cpu_id c = 0; c < s->ncpus; c++) build_cpu(s, c);
+    build_idle_tasks(s);
+    if (build_ticks(s) || build_domains(s, d)) return -1;
+    wb_softirq_handler(s, WB_SOFTIRQ_SCHED, sched_softirq);
+    return s->ops->init(s, s->cfg, d);
+}
+
+static int build_trace(struct wb_sim *s, const struct wb_run_options *opt)
+{
+    if (!opt->trace_capacity) return 0;
+    s->trace = (struct wb_trace){.capacity = opt->trace_capacity,
+                                 .from = opt->trace_from,
+                                 .to = opt->trace_to ? opt->trace_to : WB_TIME_NEVER,
+                                 .ring = calloc(opt->trace_capacity, sizeof *s->trace.ring)};
+    s->tracing = s->trace.ring != NULL;
+    return s->tracing ? 0 : -1;
+}
+
+static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct wb_diag *d)
+{
+    read_run(s);
+    s->ninstances = (uint32_t)wb_cfg_count(s->cfg, "workload");
+    s->instance = wb_sim_alloc(s, (s->ninstances + 1) * sizeof *s->instance);
+    if (build_kernel(s, opt, d) || build_trace(s, opt)) return -1;
+    if (build_measure(s) || size_stacks(s, d)) return -1;
+    build_stoppers(s);
+    if (build_ipcs(s, d) || build_workloads(s, d)) return -1;
+    if (measure_seal(s->m) || memory_layout(s) || result_init(s)) return -1;
+    build_noise(s);
+    event_post(s, s->end, EV_STOP, 0, 0);
+    event_post(s, s->warmup, EV_WARM, 0, 0);
+    arena_seal(&s->arena);
+    s->iww.idle_cpus = s->ncpus;
+    for (cpu_id c = 0; c < s->ncpus; c++) cpu_run(&s->cpu[c], s);
+    return 0;
+}
+
+struct wb_sim *wb_sim_build(const struct wb_config *cfg, const struct wb_registry *reg, uint32_t replication,
+                            const struct wb_run_options *opt, struct wb_diag *d)
+{
+    static const struct wb_run_options none;
+    struct wb_machine *m = wb_machine_build(cfg, d);
+    if (!m) return NULL;
+    struct wb_sim *s = calloc(1, sizeof *s);
+    if (!s) {
+        wb_machine_free(m);
+        return NULL;
+    }
+    arena_init(&s->arena, "simulation");
+    s->cfg = cfg;
+    s->reg = reg;
+    s->replication = replication;
+    s->machine = m;
+    s->topo = wb_machine_topo(m);
+    s->ncpus = wb_machine_ncpus(m);
+    s->opt = opt ? *opt : none;
+    s->no_inline = s->opt.no_inline;
+    s->no_elide = s->opt.no_elide;
+    s->audit = s->opt.audit;
+    wb_where = (struct wb_where){.replication = replication, .cpu = WB_NO_CPU, .task = WB_NO_TASK};
+    if (!build_all(s, &s->opt, d)) return s;
+    wb_sim_free(s);
+    return NULL;
+}
+
+void wb_sim_free(struct wb_sim *s)
+{
+    if (!s) return;
+    result_free(s);
+    measure_free(s->m);
+    if (s->hw) wb_machine_state_free(s->hw);
+    evq_free(&s->q);
+    free(s->trace.ring);
+    arena_free(&s->arena);
+    wb_machine_free((struct wb_machine *)(uintptr_t)s->machine);
+    free(s);
+}

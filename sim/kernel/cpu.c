@@ -1,0 +1,431 @@
+/* cpu.c - a CPU steps its active context; segments of work pass in time. See sim.h and exec.h. */
+#include "sim.h"
+
+#include <string.h>
+
+/* ---- parts: duration:46 | fn:10 | spare:3 | cat:5 ---- */
+
+enum { PART_SHIFT = 18, PART_FN_SHIFT = 8 };
+#define PART_MAX (1ull << 46)
+
+static uint64_t part_make(sim_time dur, uint16_t fn, enum wb_cat cat)
+{
+    return dur << PART_SHIFT | (uint64_t)fn << PART_FN_SHIFT | (uint64_t)cat;
+}
+static sim_time part_dur(uint64_t p)
+{
+    return p >> PART_SHIFT;
+}
+static uint16_t part_fn(uint64_t p)
+{
+    return (uint16_t)(p >> PART_FN_SHIFT & 0x3ff);
+}
+static enum wb_cat part_cat(uint64_t p)
+{
+    return (enum wb_cat)(p & 0x1f);
+}
+
+/* Waiting for memory does not go slower because the SMT sibling computes. */
+static const bool cat_is_stall[WB_CAT_N] = {
+    [WB_CAT_REFILL] = true, [WB_CAT_LINE] = true, [WB_CAT_LOCK] = true, [WB_CAT_IDLE_EXIT] = true, [WB_CAT_IDLE] = true};
+
+/* How long a part takes at this pace. Rounded up per part, the same way everywhere: the accounts stay exact. */
+static sim_time part_wall(uint64_t p, bool stage, uint32_t pace)
+{
+    sim_time dur = part_dur(p);
+    if (WB_LIKELY(pace == SPEED_FULL) || (!stage && cat_is_stall[part_cat(p)])) return dur;
+    return ((dur << SPEED_SHIFT) + pace - 1) / pace;
+}
+
+static sim_time seg_wall(const struct wb_seg *g, uint32_t pace)
+{
+    sim_time t = 0;
+    for (uint32_t i = 0; i < g->nparts; i++) t += part_wall(g->part[i], g->stage != 0, pace);
+    return t;
+}
+
+void acct_add(struct wb_sim *s, struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur)
+{
+    c->acct[cat] += dur;
+    s->fn[fn].time += dur;
+    if (WB_UNLIKELY(c->elide.measuring)) elide_log(c, fn, cat, dur);
+}
+
+/* Account `elapsed` to the parts in their order and take it off the work. */
+static void seg_consume(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x, sim_time elapsed)
+{
+    struct wb_seg *g = &x->seg;
+    uint32_t i = 0;
+    while (i < g->nparts) {
+        uint64_t p = g->part[i];
+        sim_time wall = part_wall(p, g->stage != 0, c->pace);
+        if (elapsed < wall) {
+            acct_add(s, c, part_fn(p), part_cat(p), elapsed);
+            sim_time dur = part_dur(p);
+            sim_time done = wall == dur ? elapsed : elapsed * c->pace >> SPEED_SHIFT;
+            elapsed = 0;
+            if (done < dur) {
+                g->part[i] = part_make(dur - done, part_fn(p), part_cat(p));
+                break;
+            }
+        } else {
+            acct_add(s, c, part_fn(p), part_cat(p), wall);
+            elapsed -= wall;
+        }
+        i++;
+    }
+    WB_CHECK(elapsed == 0, "%llu ps that no part accounts for", (unsigned long long)elapsed);
+    if (i == 0) return;
+    for (uint32_t k = i; k < g->nparts; k++) g->part[k - i] = g->part[k];
+    g->nparts = (uint8_t)(g->nparts - i);
+}
+
+/* ---- charges ---- */
+
+void wb_charge(struct wb_exec *x, uint16_t fn, enum wb_cat cat, sim_time dur)
+{
+    struct wb_seg *g = &x->seg;
+    if (!dur) return;
+    WB_CHECK(!g->started, "charge to a segment under way");
+    if (g->nparts) {
+        uint64_t *last = &g->part[g->nparts - 1];
+        uint64_t want = part_make(0, fn, cat);
+        /* A full segment lends its last label: time stays exact, the profile is off by one small part. */
+        if ((*last & ((1ull << PART_SHIFT) - 1)) == want || g->nparts == WB_SEG_PARTS) {
+            WB_CHECK(part_dur(*last) + dur < PART_MAX, "a segment of more than 70 s");
+            *last += dur << PART_SHIFT;
+            return;
+        }
+    }
+    WB_CHECK(dur < PART_MAX, "a segment of more than 70 s");
+    g->part[g->nparts++] = part_make(dur, fn, cat);
+}
+
+void wb_charge_fn_n(struct wb_exec *x, uint16_t fn, uint32_t n)
+{
+    const struct fn_row *r = &x->sim->fn[fn];
+    wb_charge(x, fn, (enum wb_cat)r->cat, r->cost * n);
+}
+
+void wb_charge_fn(struct wb_exec *x, uint16_t fn)
+{
+    wb_charge_fn_n(x, fn, 1);
+}
+
+sim_time wb_now(const struct wb_exec *x)
+{
+    return x->sim->now;
+}
+
+/* ---- shared servers ---- */
+
+static const struct wb_stage *seg_stage(const struct wb_exec *x)
+{
+    return (const struct wb_stage *)(const void *)(x->stack + x->seg.stage - 1);
+}
+
+/* Everybody else on the server goes on at a new speed. */
+static void repace_others(struct wb_sim *s, server_id v, cpu_id me)
+{
+    for (cpu_id c = wb_server_first(s->hw, v); c != WB_NO_CPU; c = wb_server_next(s->hw, v, c))
+        if (c != me) cpu_repace(s, &s->cpu[c]);
+}
+
+static void stage_join(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
+{
+    const struct wb_stage *st = seg_stage(x);
+    uint64_t demand = wb_stage_demand(st);
+    x->seg.joined = true;
+    for (uint32_t i = 0; i < WB_STAGE_SERVERS && st->server[i] != WB_NO_SERVER; i++)
+        if (wb_server_join(s->hw, st->server[i], c->id, demand)) repace_others(s, st->server[i], c->id);
+}
+
+static void stage_leave(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
+{
+    const struct wb_stage *st = seg_stage(x);
+    x->seg.joined = false;
+    for (uint32_t i = 0; i < WB_STAGE_SERVERS && st->server[i] != WB_NO_SERVER; i++)
+        if (wb_server_leave(s->hw, st->server[i], c->id)) repace_others(s, st->server[i], c->id);
+}
+
+static uint32_t stage_pace(const struct wb_sim *s, const struct wb_cpu *c, const struct wb_exec *x)
+{
+    const struct wb_stage *st = seg_stage(x);
+    uint64_t ppm = 1000000;
+    for (uint32_t i = 0; i < WB_STAGE_SERVERS && st->server[i] != WB_NO_SERVER; i++) {
+        uint64_t v = wb_server_speed_ppm(s->hw, st->server[i], c->id);
+        ppm = WB_MIN(ppm, v);
+    }
+    uint32_t pace = (uint32_t)((ppm << SPEED_SHIFT) / 1000000);
+    return pace ? pace : 1;
+}
+
+static uint32_t current_pace(const struct wb_sim *s, const struct wb_cpu *c, const struct wb_exec *x)
+{
+    return x->seg.stage ? stage_pace(s, c, x) : c->speed;
+}
+
+/* ---- segments ---- */
+
+static void segment_finish(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
+{
+    seg_consume(s, c, x, s->now - c->since);
+    WB_CHECK(x->seg.nparts == 0, "a segment ended with work left");
+    c->since = s->now;
+    x->seg.started = false;
+    if (x->seg.joined) stage_leave(s, c, x);
+    x->seg.stage = 0;
+}
+
+/* Let the segment pass. true: it has, inline. false: its end is an event. */
+static bool segment_begin(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
+{
+    x->seg.started = true;
+    c->since = s->now;
+    if (x->seg.stage && !x->seg.joined) stage_join(s, c, x);
+    c->pace = current_pace(s, c, x);
+    sim_time end = s->now + seg_wall(&x->seg, c->pace);
+    if (event_may_run_to(s, end, c->id, c->evno + 1)) {
+        s->now = end;
+        s->at = (struct evq_entry){.time = end, .key = evq_key(EV_SEGMENT, c->id, c->evno + 1)};
+        s->inlined++;
+        segment_finish(s, c, x);
+        return true;
+    }
+    c->ev = ++c->evno;
+    event_post(s, end, EV_SEGMENT, c->id, c->ev);
+    return false;
+}
+
+/* Account what has passed; the work left stays in the context. */
+void cpu_pause(struct wb_sim *s, struct wb_cpu *c)
+{
+    if (!c->ev) return;
+    struct wb_exec *x = c->ctx;
+    c->ev = 0;
+    seg_consume(s, c, x, s->now - c->since);
+    c->since = s->now;
+    if (x->seg.joined) stage_leave(s, c, x);
+}
+
+void cpu_repace(struct wb_sim *s, struct wb_cpu *c)
+{
+    if (!c->ev) return;
+    struct wb_exec *x = c->ctx;
+    uint32_t pace = current_pace(s, c, x);
+    if (pace == c->pace) return;
+    seg_consume(s, c, x, s->now - c->since);
+    c->since = s->now;
+    c->pace = pace;
+    c->ev = ++c->evno;
+    event_post(s, s->now + seg_wall(&x->seg, pace), EV_SEGMENT, c->id, c->ev);
+}
+
+void cpu_settle(struct wb_sim *s, struct wb_cpu *c)
+{
+    struct wb_exec *x = c->ctx;
+    seg_consume(s, c, x, s->now - c->since);
+    c->since = s->now;
+    c->ev = ++c->evno;
+    event_post(s, s->now + seg_wall(&x->seg, c->pace), EV_SEGMENT, c->id, c->ev);
+}
+
+void cpu_segment_end(struct wb_sim *s, struct wb_cpu *c)
+{
+    c->ev = 0;
+    segment_finish(s, c, c->ctx);
+    cpu_run(c, s);
+}
+
+/* What an SMT sibling's change of load does to this core's other threads. */
+void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm)
+{
+    if (c->smt_load_ppm == load_ppm) return;
+    c->smt_load_ppm = load_ppm;
+    if (s->topo->nsmt < 2) return;
+    uint32_t n;
+    const cpu_id *sib = wb_topo_members(s->topo, WB_LVL_CORE, c->id, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct wb_cpu *o = &s->cpu[sib[i]];
+        uint64_t others = 0;
+        if (o == c) continue;
+        for (uint32_t k = 0; k < n; k++)
+            if (sib[k] != o->id) others += s->cpu[sib[k]].smt_load_ppm;
+        uint64_t ppm = wb_smt_speed_ppm(s->machine, others);
+        tick_catch_up(s, o);
+        o->speed = (uint32_t)((ppm << SPEED_SHIFT) / 1000000);
+        if (o->ev && !o->ctx->seg.stage) cpu_repace(s, o);
+    }
+}
+
+/* ---- frames ---- */
+
+void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t bytes)
+{
+    x->sim = s;
+    x->stack = stack;
+    x->stack_bytes = (uint16_t)bytes;
+    x->top = WB_STACK_EMPTY;
+    x->used = 0;
+}
+
+void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size)
+{
+    size = (size + 7) & ~(size_t)7;
+    WB_CHECK(x->used + size <= x->stack_bytes, "frame stack of %u bytes overflows (frame of %zu)", x->stack_bytes, size);
+    struct wb_frame *f = (struct wb_frame *)(void *)(x->stack + x->used);
+    memset(f, 0, size);
+    f->step = step;
+    f->prev = x->top;
+    x->top = x->used;
+    x->used = (uint16_t)(x->used + size);
+    if (x->used > x->stack_peak) x->stack_peak = x->used;
+    return f;
+}
+
+static void pop(struct wb_exec *x)
+{
+    const struct wb_frame *f = (const struct wb_frame *)(const void *)(x->stack + x->top);
+    x->used = x->top;
+    x->top = f->prev;
+}
+
+/* ---- stepping ---- */
+
+static bool takes_irq(const struct wb_cpu *c, const struct wb_exec *x)
+{
+    return c->pending && x->level != WB_LEVEL_HARDIRQ && !x->irq_off;
+}
+
+static bool takes_softirq(const struct wb_cpu *c, const struct wb_exec *x)
+{
+    return c->softirqs && x->level == WB_LEVEL_TASK && !x->irq_off && !x->bh_off;
+}
+
+bool wb_flush_now(struct wb_exec *x)
+{
+    struct wb_cpu *c = cpu_of(x);
+    if (WB_UNLIKELY(takes_irq(c, x) || takes_softirq(c, x))) return false;
+    if (!x->seg.nparts) return true;
+    return segment_begin(x->sim, c, x);
+}
+
+struct preempted {
+    struct wb_frame h;
+    struct wb_seg seg;
+    uint8_t user;
+};
+
+/* Preempted on return from an interrupt: put the half-done segment aside, schedule, take it up again. */
+static enum wb_ret preempted_step(struct wb_exec *x, void *frame)
+{
+    struct preempted *f = frame;
+    WB_BEGIN(f);
+    WB_CALL(x, f, schedule_preempt(x));
+    if (wb_need_resched(x)) {
+        f->h.line = 0;
+        return WB_AGAIN;
+    }
+    WB_FLUSH(x, f);
+    x->seg = f->seg;
+    x->user = f->user;
+    WB_END();
+}
+
+static void preempt(struct wb_exec *x)
+{
+    struct wb_seg seg = x->seg;
+    uint8_t user = x->user;
+    memset(&x->seg, 0, sizeof x->seg);
+    struct preempted *f = WB_PUSH(x, preempted_step, struct preempted);
+    f->seg = seg;
+    f->user = user;
+    x->user = 0;
+}
+
+/* Back from an interrupt into a task: is this a point where the kernel reschedules? */
+static bool preempts_here(const struct wb_sim *s, const struct wb_cpu *c, const struct wb_exec *x)
+{
+    if (!c->rq.need_resched || x->task->klass == WB_CLASS_SWAPPER) return false;
+    return x->user || (s->k.preempt && !x->preempt_off && !x->irq_off && !x->bh_off);
+}
+
+/* One step of the active context. false: the CPU waits. */
+static bool step(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
+{
+    struct wb_frame *f = (struct wb_frame *)(void *)(x->stack + x->top);
+    switch (f->step(x, f)) {
+    case WB_AGAIN:
+        return true;
+    case WB_RUN:
+        if (c->ev) return false;
+        x->seg.started = x->seg.nparts != 0;
+        return true;
+    case WB_DONE:
+        pop(x);
+        return true;
+    case WB_PARK:
+        c->mode = CPU_SPIN;
+        c->since = s->now;
+        return false;
+    case WB_SWITCH:
+        c->ctx = &c->rq.curr->x;
+        c->ctx->cpu = c->id;
+        return true;
+    case WB_HALT:
+        idle_halt(s, c);
+        return c->mode != CPU_HALT;
+    }
+    return true;
+}
+
+/* A context has nothing left to run. */
+static void leave(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
+{
+    WB_CHECK(x->level != WB_LEVEL_TASK, "task %u ran off its program", x->task->id);
+    if (x->level == WB_LEVEL_HARDIRQ)
+        irq_leave(s, c);
+    else
+        softirq_leave(s, c);
+    c->check_resched = true;
+}
+
+void cpu_run(struct wb_cpu *c, struct wb_sim *s)
+{
+    c->mode = CPU_RUN;
+    wb_where.cpu = c->id;
+    for (;;) {
+        struct wb_exec *x = c->ctx;
+        if (takes_irq(c, x)) {
+            irq_enter(s, c);
+            continue;
+        }
+        if (takes_softirq(c, x)) {
+            softirq_enter(s, c);
+            continue;
+        }
+        if (x->spin && !x->spin_granted) {
+            c->mode = CPU_SPIN;
+            c->since = s->now;
+            return;
+        }
+        if (x->spin_granted) lock_granted(s, c);
+        if (c->check_resched && x->level == WB_LEVEL_TASK) {
+            c->check_resched = false;
+            if (preempts_here(s, c, x)) preempt(x);
+        }
+        if (x->seg.started) {
+            if (!segment_begin(s, c, x)) return;
+            continue;
+        }
+        if (x->top == WB_STACK_EMPTY) {
+            if (x->seg.nparts) {
+                if (!segment_begin(s, c, x)) return;
+                continue;
+            }
+            leave(s, c, x);
+            continue;
+        }
+        if (!step(s, c, x)) return;
+    }
+}

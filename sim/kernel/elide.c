@@ -1,0 +1,140 @@
+/*
+ * elide.c - ticks that need not be run.
+ *
+ * On an idle CPU most ticks only wake the CPU, age its load and send it back to sleep. When the last real tick was such a one
+ * ("plain": it found the CPU halted and left it halted, was the only interrupt, balanced and moved nothing, and touched no line
+ * that was elsewhere), and the policy vouches for the next k, those are left out of the ring. The first who looks at the CPU, or
+ * interrupts it, has them applied: those that are over in closed form, the one under way, if any, by really running it up to now.
+ * Its next tick is real again. So elision changes no byte of a result (prop_elide compares).
+ *
+ * Not elided: ticks of CPUs with SMT siblings (they slow the sibling down), and anything while a trace is written.
+ */
+#include "sim.h"
+
+void elide_log(struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur)
+{
+    struct tick_elision *e = &c->elide;
+    if (cat == WB_CAT_IDLE || cat == WB_CAT_IDLE_EXIT) return; /* those differ from tick to tick */
+    if (e->nlog < ELIDE_LOG) e->log[e->nlog] = (struct elide_entry){.fn = fn, .cat = (uint8_t)cat, .dur = dur};
+    if (e->nlog <= ELIDE_LOG) e->nlog++;
+}
+
+void tick_measure(struct wb_sim *s, struct wb_cpu *c)
+{
+    struct tick_elision *e = &c->elide;
+    e->measuring = !s->no_elide && !s->tracing && s->topo->nsmt == 1 && c->mode == CPU_HALT && !c->pending &&
+                   !c->rq.need_resched && !e->catching_up;
+    e->nlog = 0;
+    e->started = s->now;
+    e->irqs = c->irqs;
+    e->moves = c->moves;
+    e->switches = c->stats.switches;
+}
+
+static bool was_plain(const struct wb_cpu *c)
+{
+    const struct tick_elision *e = &c->elide;
+    if (c->irqs != e->irqs + 1 || c->moves != e->moves || c->stats.switches != e->switches) return false;
+    if (c->pending || c->softirqs || c->rq.need_resched || e->nlog > ELIDE_LOG) return false;
+    for (uint32_t i = 0; i < e->nlog; i++) {
+        enum wb_cat k = (enum wb_cat)e->log[i].cat;
+        if (k == WB_CAT_LINE || k == WB_CAT_LOCK || k == WB_CAT_BALANCE || k == WB_CAT_NOISE) return false;
+    }
+    return true;
+}
+
+/* The CPU halts. If that ends a plain tick, may the next ones be skipped? */
+void tick_consider_skip(struct wb_sim *s, struct wb_cpu *c)
+{
+    struct tick_elision *e = &c->elide;
+    if (!e->measuring) return;
+    e->measuring = false;
+    if (!was_plain(c) || !s->ops->tick_idle_for || !s->ops->tick_closed || !tickring_ticks(&s->ticks, c->id)) return;
+    uint64_t k = s->ops->tick_idle_for(s, &c->rq);
+    if (!k) return;
+    e->cost = 0;
+    for (uint32_t i = 0; i < e->nlog; i++) e->cost += e->log[i].dur;
+    sim_time exit = s->now - e->started - e->cost;
+    e->offset = c->rq.last_tick - e->started - exit;
+    e->next = tickring_next_index(&s->ticks, c->id);
+    e->until = e->next + k;
+    e->active = true;
+    tickring_skip(&s->ticks, c->id, k);
+}
+
+/* Everything a plain tick at `when` did, except to the policy. */
+static void apply(struct wb_sim *s, struct wb_cpu *c, sim_time when, sim_time exit)
+{
+    const struct tick_elision *e = &c->elide;
+    acct_add(s, c, WB_FN_IDLE, WB_CAT_IDLE, when - c->since);
+    acct_add(s, c, WB_FN_IDLE_EXIT, WB_CAT_IDLE_EXIT, exit);
+    for (uint32_t i = 0; i < e->nlog; i++) acct_add(s, c, e->log[i].fn, (enum wb_cat)e->log[i].cat, e->log[i].dur);
+    c->since = c->idle_since = when + exit + e->cost;
+    c->stats.idle_entries++;
+    c->stats.ticks++;
+    c->irqs++;
+    c->rq.ticks++;
+    c->rq.last_tick = when + exit + e->offset;
+}
+
+static bool due(const struct wb_sim *s, const struct wb_cpu *c)
+{
+    const struct tick_elision *e = &c->elide;
+    if (e->next == e->until) return false;
+    struct evq_entry t = {.time = tickring_time(&s->ticks, c->id, e->next), .key = evq_key(EV_TICK, c->id, e->next)};
+    return evq_before(&t, &s->at);
+}
+
+/* A skipped tick is under way: run it for real, but not past the present. */
+static void run_up_to_now(struct wb_sim *s, struct wb_cpu *c, sim_time when)
+{
+    struct evq_entry limit = s->limit, at = s->at;
+    cpu_id cpu = wb_where.cpu;
+    sim_time now = s->now;
+    c->elide.catching_up = true;
+    s->limit = at;
+    s->now = when;
+    irq_raise(s, c, IRQ_TICK);
+    s->now = now;
+    s->limit = limit;
+    s->at = at;
+    wb_where.cpu = cpu;
+    c->elide.catching_up = false;
+}
+
+void tick_catch_up(struct wb_sim *s, struct wb_cpu *c)
+{
+    struct tick_elision *e = &c->elide;
+    if (WB_LIKELY(!e->active)) return;
+    e->active = false;
+    uint64_t n = 0;
+    sim_time under_way = 0;
+    while (due(s, c)) {
+        sim_time when = tickring_time(&s->ticks, c->id, e->next);
+        struct wb_stream ahead = c->idle_stream;
+        sim_time exit = wb_idle_exit_latency(s->machine, c->idle_since, when, &ahead);
+        e->next++;
+        if (when + exit + e->cost >= s->now) {
+            under_way = when;
+            break;
+        }
+        c->idle_stream = ahead;
+        apply(s, c, when, exit);
+        n++;
+    }
+    if (n) s->ops->tick_closed(s, &c->rq, n, c->rq.last_tick);
+    tickring_start_after(&s->ticks, c->id, &s->at);
+    if (under_way) run_up_to_now(s, c, under_way);
+}
+
+void tick_catch_up_all(struct wb_sim *s)
+{
+    for (cpu_id c = 0; c < s->ncpus; c++) tick_catch_up(s, &s->cpu[c]);
+}
+
+struct wb_rq *wb_rq(struct wb_sim *s, cpu_id cpu)
+{
+    struct wb_cpu *c = &s->cpu[cpu];
+    if (WB_UNLIKELY(c->elide.active)) tick_catch_up(s, c);
+    return &c->rq;
+}

@@ -1,0 +1,173 @@
+/* engine.c - the main loop: take the earliest event, let its CPU step. */
+#include "sim.h"
+
+/* The earliest entry besides the one being handled. */
+static struct evq_entry queue_next(const struct wb_sim *s)
+{
+    if (!s->hole) return *evq_peek(&s->q);
+    return s->q.n > 1 ? s->q.h[evq_min4(s->q.h, 1)] : EVQ_NEVER;
+}
+
+void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter)
+{
+    WB_CHECK(when >= s->now, "event %d of %u in the past: %llu", (int)class, entity, (unsigned long long)when);
+    struct evq_entry e = {.time = when, .key = evq_key(class, entity, counter)};
+    if (s->hole) {
+        s->hole = false;
+        evq_replace_top(&s->q, e);
+    } else {
+        evq_push(&s->q, e);
+    }
+}
+
+/* Would the end of a segment be the very next thing to happen? Then it need not be an event. */
+bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter)
+{
+    struct evq_entry mine = {.time = end, .key = evq_key(EV_SEGMENT, cpu, counter)};
+    if (!evq_before(&mine, &s->limit)) return false;
+    if (s->cpu[cpu].elide.catching_up) return true; /* the limit is where the others stand */
+    if (s->no_inline) return false;
+    struct evq_entry q = queue_next(s);
+    return evq_before(&mine, &q) && evq_before(&mine, tickring_peek(&s->ticks));
+}
+
+static void on_segment(struct wb_sim *s, uint32_t cpu, uint64_t counter)
+{
+    struct wb_cpu *c = &s->cpu[cpu];
+    if ((c->ev & EVQ_COUNTER_MASK) != counter || !c->ev) {
+        s->stale++;
+        s->popped--;
+        return;
+    }
+    cpu_segment_end(s, c);
+}
+
+static void on_grant(struct wb_sim *s, uint32_t cpu, uint64_t counter)
+{
+    struct wb_cpu *c = &s->cpu[cpu];
+    (void)counter;
+    if (c->mode == CPU_SPIN && c->ctx->spin_granted) cpu_run(c, s);
+}
+
+static void on_irq(struct wb_sim *s, uint32_t cpu, uint64_t counter)
+{
+    (void)counter;
+    s->cpu[cpu].stats.ipis_received++;
+    irq_raise(s, &s->cpu[cpu], IRQ_RESCHED);
+}
+
+static void on_polled(struct wb_sim *s, uint32_t cpu, uint64_t counter)
+{
+    (void)counter;
+    idle_polled(s, &s->cpu[cpu]);
+}
+
+static void on_timer(struct wb_sim *s, uint32_t task, uint64_t counter)
+{
+    struct wb_task *t = s->task[task];
+    if ((t->timer_no & EVQ_COUNTER_MASK) != counter) {
+        s->stale++;
+        s->popped--;
+        return;
+    }
+    struct wb_cpu *c = &s->cpu[t->timer_cpu];
+    t->wq_next = c->timer_due;
+    c->timer_due = t;
+    irq_raise(s, c, IRQ_TIMER);
+}
+
+static void on_start(struct wb_sim *s, uint32_t task, uint64_t cpu)
+{
+    struct wb_task *t = s->task[task];
+    struct wb_cpu *c = &s->cpu[cpu];
+    t->wq_next = c->start_due;
+    c->start_due = t;
+    irq_raise(s, c, IRQ_START);
+}
+
+static void on_noise(struct wb_sim *s, uint32_t source, uint64_t counter)
+{
+    (void)counter;
+    noise_event(s, source);
+}
+
+static void on_window(struct wb_sim *s, uint32_t entity, uint64_t counter)
+{
+    (void)entity;
+    event_post(s, measure_window(s->m, s->now), EV_WINDOW, 0, counter + 1);
+}
+
+static void on_warm(struct wb_sim *s, uint32_t entity, uint64_t counter)
+{
+    (void)entity;
+    (void)counter;
+    result_baseline(s);
+    measure_start(s->m, s->now);
+    event_post(s, measure_window_end(s->m), EV_WINDOW, 0, 0);
+}
+
+static void on_stop(struct wb_sim *s, uint32_t entity, uint64_t counter)
+{
+    (void)entity;
+    (void)counter;
+    s->stopped = true;
+}
+
+static void (*const handler[EV_CLASSES])(struct wb_sim *s, uint32_t entity, uint64_t counter) = {
+    [EV_SEGMENT] = on_segment, [EV_GRANT] = on_grant, [EV_IRQ] = on_irq,       [EV_POLLED] = on_polled,
+    [EV_TIMER] = on_timer,     [EV_NOISE] = on_noise, [EV_START] = on_start,   [EV_WINDOW] = on_window,
+    [EV_WARM] = on_warm,       [EV_STOP] = on_stop};
+
+static void handle(struct wb_sim *s, const struct evq_entry *e)
+{
+    s->now = e->time;
+    s->at = *e;
+    wb_where.now = e->time;
+    s->popped++;
+    handler[evq_class(e->key)](s, evq_entity(e->key), evq_counter(e->key));
+}
+
+static void handle_queue(struct wb_sim *s)
+{
+    struct evq_entry e = *evq_peek(&s->q);
+    s->hole = true;
+    handle(s, &e);
+    if (!s->hole) return;
+    s->hole = false;
+    (void)evq_pop(&s->q);
+}
+
+bool wb_sim_step_to(struct wb_sim *s, sim_time until)
+{
+    /* Everything at `until` itself still happens. */
+    s->limit = (struct evq_entry){.time = until, .key = UINT64_MAX};
+    while (!s->stopped) {
+        const struct evq_entry *t = tickring_peek(&s->ticks);
+        const struct evq_entry *q = evq_peek(&s->q);
+        bool tick = evq_before(t, q);
+        if ((tick ? t : q)->time > until) break;
+        if ((tick ? t : q)->time == WB_TIME_NEVER) {
+            s->stopped = true;
+        } else if (tick) {
+            cpu_id cpu = evq_entity(t->key);
+            s->now = t->time;
+            s->at = *t;
+            wb_where.now = t->time;
+            s->popped++;
+            tickring_advance(&s->ticks);
+            tick_event(s, cpu);
+        } else {
+            handle_queue(s);
+        }
+    }
+    return !s->stopped;
+}
+
+int wb_sim_run(struct wb_sim *s)
+{
+    wb_where = (struct wb_where){.seed = s->seed, .replication = s->replication, .cpu = WB_NO_CPU, .task = WB_NO_TASK};
+    (void)wb_sim_step_to(s, WB_TIME_NEVER - 1);
+    tick_catch_up_all(s);
+    measure_finish(s->m, s->now);
+    return s->finished ? 0 : -1;
+}

@@ -1,0 +1,194 @@
+/* migrate.c - moving a task because it must: affinity, exec; and the bookkeeping of every move. */
+#include "sim.h"
+
+const char *const wb_mig_name[WB_MIG_N] = {
+    [WB_MIG_WAKE] = "wake",     [WB_MIG_NEWIDLE] = "newidle", [WB_MIG_PERIODIC] = "periodic", [WB_MIG_NOHZ] = "nohz",
+    [WB_MIG_ACTIVE] = "active", [WB_MIG_EXEC] = "exec",       [WB_MIG_FORK] = "fork",         [WB_MIG_AFFINITY] = "affinity",
+};
+
+/* A move back within this long undoes a balancing decision. */
+#define PINGPONG_WINDOW (10 * WB_MS)
+
+static void pair_update(struct wb_sim *s, struct wb_task *t)
+{
+    if (!t->pair) return;
+    struct pair_record *p = &s->pair[t->pair - 1];
+    const struct wb_task *a = s->task[p->a], *b = s->task[p->b];
+    if (a->state == WB_NEW || b->state == WB_NEW) return;
+    measure_pair_set(s->m, p->measure, a->cpu == b->cpu, s->now);
+}
+
+void task_set_cpu(struct wb_sim *s, struct wb_task *t, cpu_id to)
+{
+    t->cpu = to;
+    if (t->state == WB_NEW) t->state = WB_RUNNING;
+    pair_update(s, t);
+}
+
+/* Depth of the smallest domain that has both CPUs; ndepths when none has. */
+static uint32_t depth_of_move(struct wb_sim *s, cpu_id from, cpu_id to)
+{
+    WB_FOR_EACH_SD(sd, &s->cpu[from].rq)
+        if (wb_mask_test(sd->span, to)) return sd->depth;
+    return s->ndepths;
+}
+
+void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_migration kind, wb_rule rule)
+{
+    struct wb_sim *s = x->sim;
+    s->migrations[kind]++;
+    s->mig_depth[depth_of_move(s, from, t->cpu)]++;
+    s->cpu[from].moves++;
+    s->cpu[t->cpu].moves++;
+    measure_series_add(s->m, s->series_migrations, 1);
+    t->nr_migrations++;
+    bool balanced = kind != WB_MIG_WAKE && kind != WB_MIG_FORK && kind != WB_MIG_EXEC && kind != WB_MIG_AFFINITY;
+    if (balanced) {
+        if (t->migrated_from == t->cpu && t->migrated_at && s->now - t->migrated_at < PINGPONG_WINDOW) s->pingpong++;
+        t->migrated_from = from;
+        t->migrated_at = s->now;
+    }
+    TRACE(s, .type = WB_TR_MIGRATE, .cpu = (uint16_t)x->cpu, .task = t->id, .a = from, .b = t->cpu, .c = kind, .rule = rule);
+}
+
+void wb_pair_tasks(struct wb_sim *s, struct wb_task *a, struct wb_task *b)
+{
+    WB_CHECK(s->npairs < s->pairs_room || s->npairs < UINT32_MAX, "too many pairs");
+    if (s->npairs == s->pairs_room) {
+        uint32_t room = s->pairs_room ? 2 * s->pairs_room : 64;
+        struct pair_record *p = wb_sim_alloc(s, room * sizeof *p);
+        for (uint32_t i = 0; i < s->npairs; i++) p[i] = s->pair[i];
+        s->pair = p;
+        s->pairs_room = room;
+    }
+    s->pair[s->npairs] = (struct pair_record){.a = a->id, .b = b->id, .measure = measure_pair_new(s->m, a->owner, NULL)};
+    a->pair = b->pair = ++s->npairs;
+}
+
+/* ---- forced moves ---- */
+
+struct forced {
+    struct wb_frame h;
+    struct wb_task *t;
+    struct wb_rq *src, *dst;
+    cpu_id to;
+    enum wb_migration kind;
+};
+
+static cpu_id any_allowed(const struct wb_task *t, cpu_id want)
+{
+    return wb_mask_test(t->allowed, want) ? want : wb_mask_first(t->allowed);
+}
+
+/* Both runqueues locked in CPU order; the task must still be where we think and not running. */
+static enum wb_ret forced_step(struct wb_exec *x, void *frame)
+{
+    struct forced *f = frame;
+    struct wb_sim *s = x->sim;
+    WB_BEGIN(f);
+    wb_irq_disable(x);
+    f->src = wb_rq(s, f->t->cpu);
+    f->dst = wb_rq(s, f->to);
+    if (f->src == f->dst) {
+        wb_irq_enable(x);
+        WB_RETURN(x, 0);
+    }
+    WB_SPIN_LOCK(x, f, f->src->cpu < f->dst->cpu ? &f->src->lock : &f->dst->lock);
+    WB_SPIN_LOCK(x, f, f->src->cpu < f->dst->cpu ? &f->dst->lock : &f->src->lock);
+    if (f->t->cpu == f->src->cpu && !f->t->on_cpu && !f->t->waking && wb_mask_test(f->t->allowed, f->to)) {
+        struct wb_balance b = {.kind = WB_BAL_ACTIVE, .src = f->src->cpu, .dst = f->to};
+        bool queued = f->t->on_rq;
+        wb_rule rule = 0;
+        if (queued) (void)s->ops->dequeue(x, f->src, f->t, WB_DEQ_MIGRATE);
+        s->ops->migrate(x, f->t, b.src, b.dst);
+        task_set_cpu(s, f->t, f->to);
+        count_migration(x, f->t, b.src, f->kind, 0);
+        if (queued) {
+            s->ops->enqueue(x, f->dst, f->t, WB_ENQ_MIGRATE);
+            if (s->ops->check_preempt(x, f->dst, f->t, WB_WF_MIGRATED, &rule)) wb_resched(x, f->dst);
+        }
+        wb_charge_fn(x, WB_FN_MOVE_TASK);
+    }
+    KICK_ALL(x, f);
+    WB_SPIN_UNLOCK(x, f, &f->dst->lock);
+    WB_SPIN_UNLOCK(x, f, &f->src->lock);
+    wb_irq_enable(x);
+    WB_END();
+}
+
+static void forced_move(struct wb_exec *x, struct wb_task *t, cpu_id to, enum wb_migration kind)
+{
+    struct forced *f = WB_PUSH(x, forced_step, struct forced);
+    f->t = t;
+    f->to = to;
+    f->kind = kind;
+}
+
+void migrate_first(struct wb_exec *x)
+{
+    struct wb_rq *rq = &cpu_of(x)->rq;
+    struct wb_task *t = rq->migrate_list;
+    rq->migrate_list = t->wq_next;
+    t->in_migrate_list = false;
+    forced_move(x, t, any_allowed(t, t->migrate_to), t->migrate_exec ? WB_MIG_EXEC : WB_MIG_AFFINITY);
+}
+
+/* ---- sched_setaffinity, exec ---- */
+
+struct asking {
+    struct wb_frame h;
+    struct wb_task *t;
+    struct wb_rq *rq;
+    cpu_id to;
+    bool exec;
+};
+
+static enum wb_ret ask_step(struct wb_exec *x, void *frame)
+{
+    struct asking *f = frame;
+    WB_BEGIN(f);
+    wb_charge_fn(x, f->exec ? WB_FN_EXEC : WB_FN_SET_AFFINITY);
+    WB_FLUSH(x, f);
+    if (f->t->cpu == f->to || f->t->state == WB_DEAD || f->t->state == WB_NEW) WB_RETURN(x, 0);
+    if (!f->t->on_cpu) {
+        WB_CALL(x, f, forced_move(x, f->t, f->to, f->exec ? WB_MIG_EXEC : WB_MIG_AFFINITY));
+        WB_RETURN(x, 0);
+    }
+    /* It runs: its CPU's migration thread has to push it away. */
+    f->rq = wb_rq(x->sim, f->t->cpu);
+    wb_irq_disable(x);
+    WB_SPIN_LOCK(x, f, &f->rq->lock);
+    if (!f->t->in_migrate_list) {
+        f->t->in_migrate_list = true;
+        f->t->wq_next = f->rq->migrate_list;
+        f->rq->migrate_list = f->t;
+    }
+    f->t->migrate_to = f->to;
+    f->t->migrate_exec = f->exec;
+    WB_SPIN_UNLOCK(x, f, &f->rq->lock);
+    wb_irq_enable(x);
+    WB_CALL(x, f, wb_try_to_wake_up(x, f->rq->stopper, WB_ASLEEP, 0));
+    /* A task that moves itself waits until it has been moved. */
+    while (f->t == x->task && x->cpu != f->to && f->t->in_migrate_list) WB_CALL(x, f, wb_schedule(x));
+    WB_END();
+}
+
+void wb_set_affinity(struct wb_exec *x, struct wb_task *t, const struct wb_cpumask *mask)
+{
+    struct asking *f = WB_PUSH(x, ask_step, struct asking);
+    t->allowed = mask;
+    if (x->sim->ops->task_changed) x->sim->ops->task_changed(x, t);
+    f->t = t;
+    f->to = any_allowed(t, t->cpu);
+}
+
+void wb_exec_image(struct wb_exec *x)
+{
+    struct wb_sim *s = x->sim;
+    struct wb_choice c = s->ops->place_exec(x, x->task);
+    s->rule_count[c.rule]++;
+    struct asking *f = WB_PUSH(x, ask_step, struct asking);
+    f->t = x->task;
+    f->to = c.cpu;
+    f->exec = true;
+}

@@ -1,0 +1,221 @@
+/* result.c - what a run has to tell at its end. */
+#include "sim.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void sum(const struct wb_sim *s, struct totals *t)
+{
+    *t = (struct totals){.pingpong = s->pingpong, .idle_waiting = s->iww.total};
+    memcpy(t->migrations, s->migrations, sizeof t->migrations);
+    for (cpu_id c = 0; c < s->ncpus; c++) {
+        const struct cpu_stats *st = &s->cpu[c].stats;
+        t->wakeups_remote += st->wakeups_remote;
+        t->wakeups_sync += st->wakeups_sync;
+        t->preemptions += st->preemptions;
+        t->ipis += st->ipis_sent;
+        t->idle_entries += st->idle_entries;
+        t->ticks += st->ticks;
+        for (int k = 0; k < WB_BAL_N; k++) {
+            t->balance_calls[k] += st->balance_calls[k];
+            t->balance_pulled[k] += st->balance_pulled[k];
+        }
+    }
+}
+
+/* Time under way in segments, spins and halts counts up to now. */
+static void settle(struct wb_sim *s)
+{
+    for (cpu_id i = 0; i < s->ncpus; i++) {
+        struct wb_cpu *c = &s->cpu[i];
+        tick_catch_up(s, c);
+        if (c->ev)
+            cpu_settle(s, c);
+        else if (c->mode == CPU_HALT)
+            acct_add(s, c, WB_FN_IDLE, WB_CAT_IDLE, s->now - c->since);
+        else if (c->mode == CPU_SPIN)
+            acct_add(s, c, WB_FN_SPIN_LOCK, WB_CAT_LOCK, s->now - c->since);
+        c->since = s->now;
+    }
+    iww_update(s, 0, 0);
+}
+
+void result_baseline(struct wb_sim *s)
+{
+    settle(s);
+    sum(s, &s->base->t);
+    for (cpu_id c = 0; c < s->ncpus; c++) memcpy(s->cpu[c].acct_base, s->cpu[c].acct, sizeof s->cpu[c].acct);
+    for (uint32_t i = 0; i < s->nfn; i++) s->fn[i].base = s->fn[i].time;
+    for (uint32_t i = 0; i <= s->ndepths; i++) s->base->depth[i] = s->mig_depth[i];
+    for (size_t i = 0; i < s->ops->nrules; i++) s->base->rule[i] = s->rule_count[i];
+    s->base->at = s->now;
+}
+
+static void figure(struct wb_sim *s, const char *name, double v, bool integer)
+{
+    measure_metric_named(s->m, MEASURE_MACHINE, name, v, integer);
+}
+
+static void figure_of(struct wb_sim *s, const char *fmt, const char *what, double v, bool integer)
+{
+    char name[96];
+    (void)snprintf(name, sizeof name, fmt, what);
+    for (char *p = name; *p; p++)
+        if (*p == ' ') *p = '_';
+    const struct wb_metric_def *def = wb_metric_def_find(name);
+    WB_CHECK(def, "figure %s is not in the registry", name);
+    struct wb_metric_def *mine = result_keep(s, def, name);
+    measure_metric(s->m, MEASURE_MACHINE, mine, v, integer);
+}
+
+static void figures_of_time(struct wb_sim *s)
+{
+    double all = (double)(s->now - s->base->at) * s->ncpus;
+    for (int k = 0; k < WB_CAT_N; k++) {
+        sim_time t = 0;
+        for (cpu_id c = 0; c < s->ncpus; c++) t += s->cpu[c].acct[k] - s->cpu[c].acct_base[k];
+        figure_of(s, "time.%s", wb_cat_name[k], all > 0 ? (double)t / all : NAN, false);
+    }
+}
+
+static void figures_of_moves(struct wb_sim *s, const struct totals *t)
+{
+    static const char *const kind[WB_BAL_N] = {"periodic_idle", "periodic_busy", "newidle", "nohz", "active"};
+    const struct totals *b = &s->base->t;
+    for (int k = 0; k < WB_MIG_N; k++)
+        figure_of(s, "migrations.%s", wb_mig_name[k], (double)(t->migrations[k] - b->migrations[k]), true);
+    for (uint32_t i = 0; i < s->ndepths; i++) {
+        char level[16];
+        (void)snprintf(level, sizeof level, "%u", i);
+        figure_of(s, "migrations.domain.%s", level, (double)(s->mig_depth[i] - s->base->depth[i]), true);
+    }
+    figure(s, "migrations.pingpong", (double)(t->pingpong - b->pingpong), true);
+    for (int k = 0; k < WB_BAL_N; k++) {
+        figure_of(s, "balance.%s.calls", kind[k], (double)(t->balance_calls[k] - b->balance_calls[k]), true);
+        figure_of(s, "balance.%s.pulled", kind[k], (double)(t->balance_pulled[k] - b->balance_pulled[k]), true);
+    }
+}
+
+static void figures(struct wb_sim *s)
+{
+    struct totals t;
+    const struct totals *b = &s->base->t;
+    double all = (double)(s->now - s->base->at) * s->ncpus;
+    sum(s, &t);
+    figure(s, "wakeups.remote", (double)(t.wakeups_remote - b->wakeups_remote), true);
+    figure(s, "wakeups.sync", (double)(t.wakeups_sync - b->wakeups_sync), true);
+    figure(s, "preemptions", (double)(t.preemptions - b->preemptions), true);
+    figure(s, "ipis", (double)(t.ipis - b->ipis), true);
+    figure(s, "idle_entries", (double)(t.idle_entries - b->idle_entries), true);
+    figure(s, "ticks", (double)(t.ticks - b->ticks), true);
+    figure(s, "idle_while_work_waits", all > 0 ? (double)(t.idle_waiting - b->idle_waiting) / all : NAN, false);
+    figures_of_moves(s, &t);
+    figures_of_time(s);
+}
+
+/* ---- storage of the result ---- */
+
+struct kept {
+    struct kept *next;
+    struct wb_metric_def def;
+    char name[96];
+};
+
+struct wb_metric_def *result_keep(struct wb_sim *s, const struct wb_metric_def *def, const char *name)
+{
+    struct kept *k = calloc(1, sizeof *k);
+    WB_CHECK(k, "out of memory for the result");
+    k->def = *def;
+    (void)snprintf(k->name, sizeof k->name, "%s", name);
+    k->def.name = k->name;
+    k->next = s->kept;
+    s->kept = k;
+    return &k->def;
+}
+
+static void *need(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+    WB_CHECK(p, "out of memory for the result");
+    return p;
+}
+
+static uint64_t fingerprint(const struct wb_sim *s)
+{
+    uint64_t h = measure_fingerprint(s->m);
+    for (cpu_id c = 0; c < s->ncpus; c++)
+        for (int k = 0; k < WB_CAT_N; k++) h = measure_hash(h, s->cpu[c].acct[k]);
+    for (uint32_t i = 0; i < s->nfn; i++) h = measure_hash(h, s->fn[i].time);
+    for (size_t i = 0; i < s->ops->nrules; i++) h = measure_hash(h, s->rule_count[i]);
+    return measure_hash(h, s->now);
+}
+
+static void fill_tables(struct wb_sim *s, struct wb_result *r)
+{
+    r->ncpus = s->ncpus;
+    r->cat_time = need(s->ncpus, sizeof *r->cat_time);
+    for (cpu_id c = 0; c < s->ncpus; c++)
+        for (int k = 0; k < WB_CAT_N; k++) r->cat_time[c][k] = s->cpu[c].acct[k] - s->cpu[c].acct_base[k];
+    r->nfn = s->nfn;
+    r->fn_time = need(s->nfn, sizeof *r->fn_time);
+    r->fn_name = need(s->nfn, sizeof *r->fn_name);
+    for (uint32_t i = 0; i < s->nfn; i++) {
+        r->fn_time[i] = s->fn[i].time - s->fn[i].base;
+        r->fn_name[i] = s->fn[i].name;
+    }
+    r->nrules = s->ops->nrules;
+    r->rule_name = need(r->nrules, sizeof *r->rule_name);
+    r->rule_count = need(r->nrules, sizeof *r->rule_count);
+    for (size_t i = 0; i < r->nrules; i++) {
+        r->rule_name[i] = s->ops->rules[i];
+        r->rule_count[i] = s->rule_count[i] - s->base->rule[i];
+    }
+}
+
+const struct wb_result *wb_sim_result(struct wb_sim *s)
+{
+    if (s->result) return s->result;
+    settle(s);
+    struct wb_result *r = need(1, sizeof *r);
+    r->seed = s->seed;
+    r->replication = s->replication;
+    r->finished = s->finished || !s->stop_when_done;
+    figures(s);
+    WB_CHECK(!measure_result(s->m, r), "out of memory for the result");
+    r->events = s->popped;
+    r->stale = s->stale;
+    r->inlined = s->inlined;
+    r->peak_events = s->q.peak;
+    r->fingerprint = fingerprint(s);
+    fill_tables(s, r);
+    if (s->tracing) r->trace = &s->trace;
+    return s->result = r;
+}
+
+void result_free(struct wb_sim *s)
+{
+    struct wb_result *r = s->result;
+    while (s->kept) {
+        struct kept *k = s->kept;
+        s->kept = k->next;
+        free(k);
+    }
+    if (!r) return;
+    free(r->cat_time);
+    free(r->fn_time);
+    free(r->fn_name);
+    free(r->rule_name);
+    free(r->rule_count);
+    free(r);
+    s->result = NULL;
+}
+
+int result_init(struct wb_sim *s)
+{
+    s->base = wb_sim_alloc(s, sizeof *s->base);
+    s->base->depth = wb_sim_alloc(s, (s->ndepths + 1) * sizeof *s->base->depth);
+    s->base->rule = wb_sim_alloc(s, s->ops->nrules * sizeof *s->base->rule);
+    return 0;
+}

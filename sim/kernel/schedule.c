@@ -1,0 +1,266 @@
+/*
+ * schedule.c - schedule(): put the current task away, find the next one, switch.
+ *
+ * The frame that switches out waits on its task's stack and goes on when the task gets a CPU again, possibly another one, just as
+ * in the kernels. In between the runqueue's lock is held by the CPU (2.6.10 kernel/sched.c schedule, context_switch,
+ * finish_task_switch); architectures with unlocked switches (ia64, arm) drop it first.
+ */
+#include "sim.h"
+
+struct sched {
+    struct wb_frame h;
+    struct wb_task *next;
+    bool preempt; /* PREEMPT_ACTIVE: a task that is about to sleep stays runnable */
+    bool tried_newidle;
+};
+
+/* ---- leaving ---- */
+
+static void deactivate(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev)
+{
+    struct wb_sim *s = x->sim;
+    uint32_t flags = WB_DEQ_SLEEP | (prev->state == WB_DEAD ? WB_DEQ_EXIT : 0);
+    wb_charge_fn(x, WB_FN_DEQUEUE_TASK);
+    wb_line_use(x, cpu_of(x)->rq_line, WB_LINE_WRITE, WB_FN_DEQUEUE_TASK);
+    prev->delayed = !s->ops->dequeue(x, rq, prev, flags);
+    prev->on_rq = prev->delayed;
+    prev->nr_voluntary++;
+}
+
+static void put_prev(struct wb_exec *x, struct wb_rq *rq, const struct sched *f)
+{
+    struct wb_task *prev = x->task;
+    rq->need_resched = false;
+    if (prev->klass == WB_CLASS_SWAPPER) return;
+    if (prev->state != WB_RUNNING && !f->preempt) deactivate(x, rq, prev);
+    x->sim->ops->put_prev(x, rq, prev);
+}
+
+static struct wb_task *pick(struct wb_exec *x, struct wb_rq *rq)
+{
+    struct wb_task *next = x->sim->ops->pick(x, rq, x->task);
+    return next ? next : rq->idle;
+}
+
+/* ---- statistics of a switch ---- */
+
+static void account_prev(struct wb_sim *s, struct wb_task *prev)
+{
+    if (prev->klass == WB_CLASS_SWAPPER) {
+        iww_update(s, -1, 0);
+        return;
+    }
+    prev->run_total += s->now - prev->run_start;
+    prev->last_ran = s->now;
+    prev->nr_switches++;
+    if (prev->on_rq && !prev->delayed) {
+        prev->queued_at = s->now;
+        iww_update(s, 0, 1);
+    }
+}
+
+static void account_next(struct wb_sim *s, struct wb_task *next)
+{
+    next->run_start = s->now;
+    if (next->klass == WB_CLASS_SWAPPER) {
+        iww_update(s, 1, 0);
+        return;
+    }
+    iww_update(s, 0, -1);
+    sim_time waited = s->now - next->queued_at;
+    next->wait_total += waited;
+    if (!next->kthread) measure_latency_add(s->run_delay, waited);
+    if (next->woken_at && !next->kthread) measure_latency_add(s->wake_latency, s->now - (next->woken_at - 1));
+    next->woken_at = 0;
+    next->recent_cpu = next->cpu;
+}
+
+/* From here on others see `next` as current; `prev` stays on_cpu until finish_switch. */
+static void set_current(struct wb_exec *x, struct wb_rq *rq, struct wb_task *next)
+{
+    cpu_of(x)->switch_prev = x->task;
+    rq->curr = next;
+    next->on_cpu = true;
+}
+
+static void count_switch(struct wb_exec *x, struct wb_rq *rq, struct wb_task *next)
+{
+    struct wb_sim *s = x->sim;
+    struct wb_cpu *c = cpu_of(x);
+    struct wb_task *prev = x->task;
+    bool preempted = prev->on_rq && !prev->delayed && prev->klass != WB_CLASS_SWAPPER;
+    c->stats.switches++;
+    c->stats.preemptions += preempted;
+    measure_series_add(s->m, s->series_switches, 1);
+    if (s->ops->switched) s->ops->switched(x, rq, prev, next);
+    account_prev(s, prev);
+    account_next(s, next);
+    TRACE(s, .type = WB_TR_SWITCH, .cpu = (uint16_t)x->cpu, .task = prev->id, .a = next->id,
+          .b = (uint32_t)prev->state | (preempted ? 16u : 0u));
+    wb_where.task = next->id;
+}
+
+/* ---- arriving ---- */
+
+/* The half of the switch that the next task does: the previous one is off the CPU from here on. */
+static void finish_switch(struct wb_exec *x)
+{
+    struct wb_cpu *c = cpu_of(x);
+    struct wb_task *prev = c->switch_prev;
+    c->switch_prev = NULL;
+    prev->on_cpu = false;
+    if (prev->state == WB_DEAD && !prev->on_rq) task_gone(x->sim, prev);
+}
+
+static void charge_switch(struct wb_exec *x, const struct wb_task *next)
+{
+    wb_charge_fn(x, WB_FN_CONTEXT_SWITCH);
+    if (next->mm && next->mm != cpu_of(x)->active_mm) {
+        wb_charge_fn(x, WB_FN_SWITCH_MM);
+        cpu_of(x)->active_mm = next->mm;
+    }
+}
+
+static enum wb_ret sched_step(struct wb_exec *x, void *frame)
+{
+    struct sched *f = frame;
+    struct wb_rq *rq = &cpu_of(x)->rq;
+    WB_BEGIN(f);
+    do {
+        wb_preempt_disable(x);
+        f->tried_newidle = false;
+        wb_charge_fn(x, WB_FN_SCHEDULE);
+        wb_irq_disable(x);
+        WB_SPIN_LOCK(x, f, &rq->lock);
+        put_prev(x, rq, f);
+        f->next = pick(x, rq);
+        if (f->next == rq->idle && !rq->nr_running && x->sim->ops->balance_newidle) {
+            WB_FLUSH(x, f);
+            rq->newidle = true;
+            WB_CALL(x, f, balance_run(x, WB_BAL_NEWIDLE, x->cpu));
+            rq->newidle = false;
+            f->next = pick(x, rq);
+        }
+        if (f->next != x->task) {
+            set_current(x, rq, f->next);
+            if (x->sim->k.switch_unlocked) WB_SPIN_UNLOCK(x, f, &rq->lock);
+            charge_switch(x, f->next);
+            WB_FLUSH(x, f);
+            count_switch(x, rq, f->next);
+            WB_YIELD_(f, WB_SWITCH);
+            finish_switch(x);
+        }
+        if (!x->sim->k.switch_unlocked || f->next == x->task) {
+            /* Unlocked switches have dropped it already, unless nothing was switched. */
+            WB_SPIN_UNLOCK(x, f, &rq->lock);
+        }
+        wb_irq_enable(x);
+        wb_preempt_enable(x);
+        WB_FLUSH(x, f);
+    } while (wb_need_resched(x) && !f->preempt);
+    WB_END();
+}
+
+static void push_sched(struct wb_exec *x, bool preempt)
+{
+    WB_CHECK(x->level == WB_LEVEL_TASK, "schedule() in interrupt context");
+    struct sched *f = WB_PUSH(x, sched_step, struct sched);
+    f->preempt = preempt;
+}
+
+void wb_schedule(struct wb_exec *x)
+{
+    push_sched(x, false);
+}
+
+void schedule_preempt(struct wb_exec *x)
+{
+    push_sched(x, true);
+}
+
+/* ---- the first steps of a new task: schedule_tail ---- */
+
+static enum wb_ret first_step(struct wb_exec *x, void *frame)
+{
+    struct sched *f = frame;
+    WB_BEGIN(f);
+    finish_switch(x);
+    if (!x->sim->k.switch_unlocked) WB_SPIN_UNLOCK(x, f, &cpu_of(x)->rq.lock);
+    wb_irq_enable(x);
+    wb_preempt_enable(x);
+    WB_FLUSH(x, f);
+    while (wb_need_resched(x)) WB_CALL(x, f, wb_schedule(x));
+    WB_END();
+}
+
+/* On top of its program: what a task runs when it is switched to for the first time. */
+void push_first(struct wb_exec *x)
+{
+    (void)WB_PUSH(x, first_step, struct sched);
+    wb_irq_disable(x);
+    wb_preempt_disable(x);
+    /* The CPU holds the runqueue's lock across the switch: this context drops it, so it counts here too. */
+    if (!x->sim->k.switch_unlocked) x->preempt_off++;
+}
+
+/* ---- giving up the CPU in other ways ---- */
+
+struct simple {
+    struct wb_frame h;
+};
+
+static enum wb_ret yield_step(struct wb_exec *x, void *frame)
+{
+    struct simple *f = frame;
+    struct wb_rq *rq = &cpu_of(x)->rq;
+    WB_BEGIN(f);
+    wb_charge_fn(x, WB_FN_YIELD);
+    wb_irq_disable(x);
+    WB_SPIN_LOCK(x, f, &rq->lock);
+    x->sim->ops->yield(x, rq);
+    WB_SPIN_UNLOCK(x, f, &rq->lock);
+    wb_irq_enable(x);
+    WB_CALL(x, f, wb_schedule(x));
+    WB_END();
+}
+
+void wb_yield(struct wb_exec *x)
+{
+    (void)WB_PUSH(x, yield_step, struct simple);
+}
+
+static enum wb_ret leave_step(struct wb_exec *x, void *frame)
+{
+    struct simple *f = frame;
+    WB_BEGIN(f);
+    wb_charge_fn(x, WB_FN_SYSCALL_EXIT);
+    WB_FLUSH(x, f);
+    while (wb_need_resched(x)) WB_CALL(x, f, wb_schedule(x));
+    x->user = 1;
+    WB_END();
+}
+
+void wb_syscall_leave(struct wb_exec *x)
+{
+    (void)WB_PUSH(x, leave_step, struct simple);
+}
+
+static enum wb_ret exit_step(struct wb_exec *x, void *frame)
+{
+    struct simple *f = frame;
+    WB_BEGIN(f);
+    x->user = 0;
+    wb_charge_fn(x, WB_FN_EXIT);
+    WB_FLUSH(x, f);
+    x->sim->ops->exit(x, x->task);
+    TRACE(x->sim, .type = WB_TR_EXIT, .cpu = (uint16_t)x->cpu, .task = x->task->id);
+    x->task->state = WB_DEAD;
+    WB_CALL(x, f, wb_schedule(x));
+    WB_CHECK(false, "task %u came back from exit", x->task->id);
+    WB_END();
+}
+
+void wb_exit(struct wb_exec *x)
+{
+    (void)WB_PUSH(x, exit_step, struct simple);
+}

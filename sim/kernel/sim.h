@@ -1,0 +1,345 @@
+/*
+ * sim.h - one simulation: the private heart of sim/kernel.
+ *
+ * Who runs whom. The main loop (engine.c) takes the earliest event; an event belongs to one CPU and makes it step its active context
+ * (cpu.c) until that CPU has to wait. Contexts nest: task -> softirq -> hardirq; `ctx` is the innermost. While a CPU is stepped, no other
+ * CPU is; what one does to another goes through events (IPIs, grants) or marks (need_resched, pending bits).
+ *
+ * A CPU is in one mode:
+ *   CPU_RUN   its context has a segment under way (ev != 0) or is being stepped
+ *   CPU_SPIN  it spins for a lock; a grant resumes it
+ *   CPU_HALT  idle; an interrupt or, when it polls, need_resched resumes it
+ * and the time since `since` is accounted when that ends.
+ */
+#ifndef WB_KERNEL_SIM_H
+#define WB_KERNEL_SIM_H
+
+#include "arena.h"
+#include "evq.h"
+#include "measure.h"
+#include "tickring.h"
+#include "wakebal/config.h"
+#include "wakebal/kernel.h"
+#include "wakebal/policy.h"
+#include "wakebal/run.h"
+#include "wakebal/trace.h"
+#include "wakebal/units.h"
+#include "wakebal/workload.h"
+
+/* Event classes, in the order in which they happen at one instant. */
+enum event_class {
+    EV_SEGMENT, /* entity = cpu: its running segment ends */
+    EV_GRANT,   /* cpu: a lock it spins for is its */
+    EV_IRQ,     /* cpu: resched or call interrupt arrives; counter = number of the IPI */
+    EV_POLLED,  /* cpu: idle and watching need_resched: it sees it now */
+    EV_TICK,    /* cpu; comes from the tick ring */
+    EV_TIMER,   /* task: its sleep is over */
+    EV_NOISE,   /* noise source */
+    EV_START,   /* task: is forked by the outside world */
+    EV_WINDOW,  /* the measuring window closes */
+    EV_WARM,    /* the warm-up ends */
+    EV_STOP,    /* the run ends */
+    EV_CLASSES
+};
+
+enum cpu_mode { CPU_RUN, CPU_SPIN, CPU_HALT };
+
+/* Interrupt vectors, most urgent first. */
+enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VECTORS };
+
+#define SPEED_SHIFT 14
+#define SPEED_FULL (1u << SPEED_SHIFT)
+#define IRQ_STACK_BYTES 1024u
+
+#define KICKS_MAX 8u
+#define KTHREAD_STACK_BYTES 512u
+
+struct cpu_stats {
+    uint64_t wakeups, wakeups_remote, wakeups_sync, switches, preemptions, ipis_sent, ipis_received, idle_entries, ticks;
+    uint64_t balance_calls[WB_BAL_N], balance_pulled[WB_BAL_N];
+};
+
+/* Ticks of an idle CPU that change nothing but its age are left out (elide.c). */
+#define ELIDE_LOG 16u
+struct elide_entry {
+    uint16_t fn;
+    uint8_t cat;
+    sim_time dur;
+};
+struct tick_elision {
+    bool measuring;      /* a tick that found the CPU halted is being run: what it accounts is logged */
+    bool active;         /* ticks are being skipped */
+    bool catching_up;    /* a skipped tick is really run, up to now */
+    uint8_t nlog;        /* > ELIDE_LOG: too long to be plain */
+    uint64_t next;       /* index of the first tick that has not been applied */
+    uint64_t until;      /* index of the tick that will be real again */
+    sim_time started;    /* when the measured tick came */
+    sim_time cost;       /* of a plain tick, without the idle exit */
+    sim_time offset;     /* from its interrupt to the update of the accounts, without the idle exit */
+    uint64_t irqs, moves, switches; /* counters when it came */
+    struct elide_entry log[ELIDE_LOG];
+};
+
+/* State of a balancing pass (balance.c). */
+struct balance_work {
+    const struct wb_balance_ops *ops;
+    struct wb_rq *dst, *src;
+    struct wb_balance b;
+    uint32_t total;
+    uint8_t result; /* enum wb_balance_result */
+    bool found, have_dst;
+};
+
+struct wb_cpu {
+    cpu_id id;
+    uint8_t mode;            /* enum cpu_mode */
+    bool check_resched;      /* returning from an interrupt */
+    bool nohz_kick;          /* asked to balance for the idle CPUs */
+    uint32_t pending;        /* 1 << enum irq_vector */
+    uint32_t softirqs;       /* 1 << enum wb_softirq */
+    uint32_t nkick;          /* CPUs to kick once the current work is flushed (KICK_ALL) */
+    cpu_id kick[KICKS_MAX];
+    uint32_t speed;          /* of computing, of SPEED_FULL */
+    uint32_t pace;           /* of the segment under way */
+    struct wb_exec *ctx;
+    sim_time since;          /* when its segment, spin or halt was last accounted */
+    uint64_t ev;             /* counter of the valid EV_SEGMENT, 0 = none */
+    uint64_t evno, ipino;
+    struct wb_rq rq;
+    struct wb_exec irq, softirq;
+    struct wb_exec *irq_below, *softirq_below;
+    struct wb_task *switch_prev; /* whom the switch under way leaves */
+    uint32_t active_mm;          /* address space that is loaded */
+    struct wb_task *timer_due, *start_due;
+    sim_time noise_due;
+    sim_time idle_since;
+    uint64_t moves, irqs;    /* migrations from or to it; interrupts and softirqs taken */
+    uint32_t rq_line;        /* the runqueue's data as others see it (lock line is in rq.lock) */
+    uint32_t list_line;      /* wake list head */
+    struct wb_stream idle_stream;
+    struct tick_elision elide;
+    struct balance_work balance[3]; /* by enum wb_level */
+    uint64_t smt_load_ppm;   /* what it puts on its siblings */
+    struct cpu_stats stats;
+    sim_time acct[WB_CAT_N];
+    sim_time acct_base[WB_CAT_N];
+};
+
+struct kernel_profile {
+    char name[64];
+    uint32_t hz, nr_cpus;
+    bool preempt;              /* CONFIG_PREEMPT */
+    bool smp;
+    bool switch_unlocked;      /* the runqueue lock is dropped for the switch (ia64, arm) */
+    bool ttwu_pi_lock;         /* 3.0+: placement without the runqueue lock */
+    bool timer_jiffies;        /* sleeps end on a tick */
+    uint8_t spin_kind;
+    sim_time tick_phase_step;
+};
+
+struct noise_source {
+    cpu_id cpu;                /* WB_NO_CPU: any, drawn each time */
+    struct wb_dist gap, cost;
+    struct wb_stream stream;
+};
+
+/* Counters that are only ever added to, and their values when the warm-up ended. */
+struct totals {
+    uint64_t wakeups_remote, wakeups_sync, preemptions, ipis, idle_entries, ticks;
+    uint64_t balance_calls[WB_BAL_N], balance_pulled[WB_BAL_N];
+    uint64_t migrations[WB_MIG_N], pingpong;
+    sim_time idle_waiting;
+};
+struct baseline {
+    struct totals t;
+    sim_time at;
+    uint64_t *depth, *rule;
+};
+
+struct declared_region {
+    uint64_t bytes;
+    const char *name;
+};
+
+struct pair_record {
+    task_id a, b;
+    uint32_t measure;          /* id of the pair in sim/measure */
+    bool together;
+};
+
+struct instance_record {
+    uint32_t expect, done;
+    bool background;
+};
+
+struct idle_while_waiting { /* work conservation, measured */
+    uint32_t idle_cpus, waiting;   /* now: CPUs idle; tasks runnable and not running */
+    sim_time since;
+    sim_time total;                /* CPU time that was idle while at least as many tasks waited */
+};
+
+struct fn_row {
+    const char *name;
+    uint8_t cat;
+    sim_time cost;
+    sim_time time, base;
+};
+
+struct wb_sim {
+    sim_time now;
+    /* Nobody may run past this entry: the earliest event that somebody else cares for. */
+    struct evq_entry limit;     /* run-ahead stops here (until, or catch-up) */
+    struct evq q;
+    struct evq_entry at;        /* place of what is being done in the total order of events */
+    bool hole;                  /* the top of q is being handled and will be replaced by the next push */
+    struct tickring ticks;
+    struct wb_cpu *cpu;
+    uint32_t ncpus, ntasks, tasks_room, noise_n;
+    struct wb_task **task;
+    const struct wb_policy_ops *ops;
+    struct wb_policy_ops merged; /* base with an overlay on top */
+    void *policy;
+    const struct wb_machine *machine;
+    const struct wb_topology *topo;
+    struct wb_machine_state *hw;
+    struct kernel_profile k;
+    sim_time tick_ps;
+    uint64_t jiffies_start;
+    struct fn_row fn[WB_FN_MAX];
+    uint32_t nfn;
+    struct arena arena;
+    struct wb_measure *m;
+    struct wb_trace trace;
+    bool tracing, no_inline, no_elide, audit, stopped, finished;
+    struct noise_source *noise;
+    struct pair_record *pair;
+    uint32_t npairs, pairs_room;
+    struct instance_record *instance;
+    uint32_t ninstances, instances_left;
+    uint64_t seed;
+    uint32_t replication;
+    sim_time end, warmup;
+    size_t task_stack;
+    uint32_t next_pid, next_mm;
+    uint64_t popped, stale, inlined;
+    uint64_t *rule_count;
+    struct idle_while_waiting iww;
+    struct wb_latency *wake_latency, *run_delay;
+    uint64_t migrations[WB_MIG_N];
+    uint64_t *mig_depth;        /* by domain depth, [ndepths] */
+    uint32_t ndepths;
+    uint64_t pingpong;
+    uint32_t series_switches, series_migrations, series_wakeups;
+    void (*softirq_push[WB_SOFTIRQ_N])(struct wb_exec *x);
+    const struct wb_registry *reg;
+    void **ipc_state;
+    const struct wb_config *cfg;
+    bool stop_when_done;
+    sim_time start_spread, jiffies_phase;
+    struct baseline *base;
+    struct kept *kept;          /* names made for the result */
+    struct declared_region *region;
+    uint32_t nregions, regions_room, nlines, npages, page_bytes;
+    const struct wb_cpumask *all_cpus;
+    const struct wb_cpumask **masks;
+    uint32_t nmasks, masks_room;
+    char **names;
+    uint32_t nnames, names_room;
+    struct wb_run_options opt;
+    struct wb_result *result;
+};
+
+/* ---- cpu.c: stepping and segments ---- */
+void cpu_run(struct wb_cpu *c, struct wb_sim *s);          /* step until it waits */
+void cpu_segment_end(struct wb_sim *s, struct wb_cpu *c);  /* its EV_SEGMENT is due */
+void cpu_pause(struct wb_sim *s, struct wb_cpu *c);        /* account what runs, forget the event */
+void cpu_repace(struct wb_sim *s, struct wb_cpu *c);       /* its speed has changed */
+void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm); /* tell the siblings */
+void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t bytes);
+void acct_add(struct wb_sim *s, struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur);
+
+/* ---- irq.c ---- */
+void irq_raise(struct wb_sim *s, struct wb_cpu *c, enum irq_vector v);
+bool irq_enter(struct wb_sim *s, struct wb_cpu *c);        /* deliver the most urgent pending one */
+void irq_leave(struct wb_sim *s, struct wb_cpu *c);
+bool softirq_enter(struct wb_sim *s, struct wb_cpu *c);
+void softirq_leave(struct wb_sim *s, struct wb_cpu *c);
+void ipi_send(struct wb_exec *x, cpu_id to);
+
+/* Send what wb_resched() asked for: the work before it has to pass first. */
+void kick_send(struct wb_exec *x);
+#define KICK_ALL(x, f)                                                                             \
+    do {                                                                                           \
+        if (cpu_of(x)->nkick) {                                                                    \
+            WB_FLUSH(x, f);                                                                        \
+            kick_send(x);                                                                          \
+        }                                                                                          \
+    } while (0)
+
+/* ---- idle.c ---- */
+void idle_task_init(struct wb_sim *s, struct wb_cpu *c);
+void idle_halt(struct wb_sim *s, struct wb_cpu *c);
+void idle_wake(struct wb_sim *s, struct wb_cpu *c);        /* leave CPU_HALT: charge the exit, step later */
+void idle_polled(struct wb_sim *s, struct wb_cpu *c);
+void iww_update(struct wb_sim *s, int idle_delta, int waiting_delta);
+
+/* ---- others ---- */
+void push_first(struct wb_exec *x); /* what a new task runs before its program */
+void task_gone(struct wb_sim *s, struct wb_task *t); /* it has exited and left its CPU */
+void schedule_preempt(struct wb_exec *x); /* schedule() that does not put a sleeper to sleep (PREEMPT_ACTIVE) */
+void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter);
+bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter);
+void lock_granted(struct wb_sim *s, struct wb_cpu *c);
+void balance_run(struct wb_exec *x, enum wb_balance_kind kind, cpu_id on_behalf); /* pushes a frame; x->ret = tasks moved */
+void stopper_init(struct wb_sim *s, struct wb_cpu *c);
+void tick_handler(struct wb_exec *x);    /* pushes the frame of the timer interrupt */
+void resched_handler(struct wb_exec *x);
+void timer_handler(struct wb_exec *x);
+void start_handler(struct wb_exec *x);
+void noise_handler(struct wb_exec *x);
+void noise_event(struct wb_sim *s, uint32_t source);
+void wake_new_task(struct wb_exec *x, struct wb_task *t, uint32_t flags); /* pushes a frame */
+void tick_catch_up(struct wb_sim *s, struct wb_cpu *c);  /* apply skipped ticks up to now; its next tick is real */
+void tick_measure(struct wb_sim *s, struct wb_cpu *c);   /* a tick comes */
+void elide_log(struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur);
+void tick_consider_skip(struct wb_sim *s, struct wb_cpu *c);
+void tick_event(struct wb_sim *s, cpu_id cpu);
+void sched_softirq(struct wb_exec *x);
+void migrate_first(struct wb_exec *x); /* pushes a frame: move the first task of rq->migrate_list */
+void task_set_cpu(struct wb_sim *s, struct wb_task *t, cpu_id to); /* bookkeeping of a migration, not the queues */
+void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_migration kind, wb_rule rule);
+/* Make t runnable on the locked rq: enqueue, preemption check, statistics. wake: enum wb_wake_flags for the check. */
+void task_activate(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t enqueue, uint32_t wake);
+void wake_list_add(struct wb_exec *x, struct wb_task *t, cpu_id cpu);
+struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec);
+int pair_state(struct wb_sim *s, struct wb_task *t);
+const char *sim_intern(struct wb_sim *s, const char *text, uint32_t *id);
+int profile_read(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d);
+void profile_costs(struct wb_sim *s);
+int result_init(struct wb_sim *s);
+void result_free(struct wb_sim *s);
+struct wb_metric_def *result_keep(struct wb_sim *s, const struct wb_metric_def *def, const char *name);
+int memory_layout(struct wb_sim *s);
+void cpu_settle(struct wb_sim *s, struct wb_cpu *c); /* account what has passed, go on */
+void result_baseline(struct wb_sim *s); /* the warm-up ends */
+void tick_catch_up_all(struct wb_sim *s);
+void sim_audit(struct wb_sim *s);
+static inline struct wb_cpu *cpu_of(const struct wb_exec *x)
+{
+    return &x->sim->cpu[x->cpu];
+}
+static inline struct wb_cpu *rq_cpu(struct wb_sim *s, const struct wb_rq *rq)
+{
+    return &s->cpu[rq->cpu];
+}
+static inline void trace_add(struct wb_sim *s, const struct wb_trace_record *r)
+{
+    if (s->now < s->trace.from || s->now > s->trace.to) return;
+    s->trace.ring[s->trace.written++ % s->trace.capacity] = *r;
+}
+#define TRACE(s, ...)                                                                              \
+    do {                                                                                           \
+        if (WB_UNLIKELY((s)->tracing)) trace_add((s), &(struct wb_trace_record){.when = (s)->now, __VA_ARGS__}); \
+    } while (0)
+
+#endif

@@ -1,0 +1,109 @@
+/* spinlock.c - a spinlock is a contended line with a holder and a queue of CPUs that spin. See exec.h. */
+#include "sim.h"
+
+void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l)
+{
+    *l = (struct wb_spinlock){.line = wb_sim_line(s), .holder = WB_NO_CPU, .kind = s->k.spin_kind};
+}
+
+void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn)
+{
+    struct wb_line_cost cost;
+    wb_line_access(x->sim->hw, x->cpu, line, (enum wb_line_op)kind, x->sim->now, &cost);
+    if (cost.queue + cost.transfer) wb_charge(x, fn, WB_CAT_LINE, cost.queue + cost.transfer);
+    if (cost.local) wb_charge(x, fn, (enum wb_cat)x->sim->fn[fn].cat, cost.local);
+}
+
+static void own(struct wb_exec *x, struct wb_spinlock *l)
+{
+    l->holder = x->cpu;
+    x->preempt_off++;
+    wb_line_use(x, l->line, WB_LINE_RMW, WB_FN_SPIN_LOCK);
+}
+
+bool wb_spin_try(struct wb_exec *x, struct wb_spinlock *l)
+{
+    if (l->holder == WB_NO_CPU) {
+        own(x, l);
+        return true;
+    }
+    wb_line_use(x, l->line, WB_LINE_RMW, WB_FN_SPIN_LOCK);
+    return false;
+}
+
+bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l)
+{
+    if (l->holder == WB_NO_CPU) {
+        own(x, l);
+        return true;
+    }
+    WB_CHECK(l->holder != x->cpu, "cpu %u spins for a lock that it holds", x->cpu);
+    x->spin = l;
+    x->spin_granted = false;
+    x->spin_next = NULL;
+    if (l->tail)
+        l->tail->spin_next = x;
+    else
+        l->head = x;
+    l->tail = x;
+    return false;
+}
+
+/* Test-and-set locks go to the spinner that sees the free line first: the nearest one that is really spinning. Ticket and
+ * queued locks go in order of arrival, even to a CPU that is away in an interrupt. */
+static struct wb_exec *next_owner(struct wb_sim *s, struct wb_exec *x, struct wb_spinlock *l)
+{
+    if (l->kind != WB_SPIN_TAS) return l->head;
+    struct wb_exec *best = NULL;
+    enum wb_distance best_d = WB_DISTANCES;
+    for (struct wb_exec *w = l->head; w; w = w->spin_next) {
+        enum wb_distance d = wb_topo_distance(s->topo, x->cpu, w->cpu);
+        if (s->cpu[w->cpu].ctx == w && d < best_d) {
+            best = w;
+            best_d = d;
+        }
+    }
+    return best ? best : l->head;
+}
+
+static void unlink_waiter(struct wb_spinlock *l, struct wb_exec *w)
+{
+    struct wb_exec *prev = NULL;
+    struct wb_exec **at = &l->head;
+    while (*at != w) {
+        prev = *at;
+        at = &(*at)->spin_next;
+    }
+    *at = w->spin_next;
+    if (l->tail == w) l->tail = prev;
+    w->spin_next = NULL;
+}
+
+void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l)
+{
+    struct wb_sim *s = x->sim;
+    WB_CHECK(l->holder == x->cpu, "cpu %u drops a lock of cpu %u", x->cpu, l->holder);
+    x->preempt_off--;
+    wb_line_use(x, l->line, WB_LINE_WRITE, WB_FN_SPIN_UNLOCK);
+    if (!l->head) {
+        l->holder = WB_NO_CPU;
+        return;
+    }
+    struct wb_exec *w = next_owner(s, x, l);
+    unlink_waiter(l, w);
+    l->holder = w->cpu;
+    w->spin_granted = true;
+    event_post(s, s->now, EV_GRANT, w->cpu, ++s->cpu[w->cpu].ipino);
+}
+
+/* The context that spun goes on as the owner: its wait is accounted, the line comes over. */
+void lock_granted(struct wb_sim *s, struct wb_cpu *c)
+{
+    struct wb_exec *x = c->ctx;
+    struct wb_spinlock *l = x->spin;
+    x->spin = NULL;
+    x->spin_granted = false;
+    x->preempt_off++;
+    (void)s;
+    wb_line_use(x, l->line, WB_LINE_RMW, WB_FN_SPIN_LOCK);
+}

@@ -1,0 +1,278 @@
+/* task.c - making tasks, and what models ask of the simulation while building. See workload.h. */
+#include "sim.h"
+
+#include <string.h>
+
+void *wb_sim_alloc(struct wb_sim *s, size_t bytes)
+{
+    void *p = arena_alloc(&s->arena, 1, bytes ? bytes : 1, 16);
+    WB_CHECK(p, "out of memory while building (%zu bytes)", bytes);
+    return p;
+}
+
+static void *grow(struct wb_sim *s, const void *old, uint32_t n, uint32_t *room, size_t size)
+{
+    uint32_t want = *room ? 2 * *room : 64;
+    void *p = wb_sim_alloc(s, want * size);
+    if (n) memcpy(p, old, n * size);
+    *room = want;
+    return p;
+}
+
+/* Names are kept once each; task names repeat (bw_pipe-wr), so the last few are looked through. */
+const char *sim_intern(struct wb_sim *s, const char *text, uint32_t *id)
+{
+    for (uint32_t i = s->nnames; i-- > 0 && i + 16 > s->nnames;) {
+        if (strcmp(s->names[i], text)) continue;
+        *id = i;
+        return s->names[i];
+    }
+    if (s->nnames == s->names_room) s->names = grow(s, s->names, s->nnames, &s->names_room, sizeof *s->names);
+    char *copy = arena_strdup(&s->arena, text, strlen(text));
+    WB_CHECK(copy, "out of memory while building");
+    *id = s->nnames;
+    return s->names[s->nnames++] = copy;
+}
+
+const char *wb_task_name(const struct wb_task *t)
+{
+    return t->x.sim->names[t->name];
+}
+
+const struct wb_cpumask *wb_mask_keep(struct wb_sim *s, const struct wb_cpumask *m)
+{
+    for (uint32_t i = 0; i < s->nmasks; i++)
+        if (wb_mask_equal(s->masks[i], m)) return s->masks[i];
+    struct wb_cpumask *k = wb_sim_alloc(s, sizeof *k);
+    *k = (struct wb_cpumask){.ncpus = m->ncpus, .nwords = m->nwords, .w = wb_sim_alloc(s, m->nwords * sizeof *m->w)};
+    memcpy(k->w, m->w, m->nwords * sizeof *m->w);
+    if (s->nmasks == s->masks_room) s->masks = grow(s, s->masks, s->nmasks, &s->masks_room, sizeof *s->masks);
+    return s->masks[s->nmasks++] = k;
+}
+
+uint32_t wb_mm_new(struct wb_sim *s)
+{
+    return ++s->next_mm;
+}
+
+/* One piece: the task, the policy's area, its frame stack. */
+struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
+{
+    size_t policy = (s->ops->task_bytes + 15) & ~(size_t)15;
+    size_t fixed = (sizeof(struct wb_task) + 15) & ~(size_t)15;
+    size_t stack = spec->klass == WB_CLASS_SWAPPER || spec->klass == WB_CLASS_STOP ? KTHREAD_STACK_BYTES : s->task_stack;
+    uint8_t *mem = wb_sim_alloc(s, fixed + policy + stack);
+    struct wb_task *t = (struct wb_task *)(void *)mem;
+    exec_init(&t->x, s, mem + fixed + policy, stack);
+    t->x.task = t;
+    t->policy = mem + fixed;
+    if (s->ntasks == s->tasks_room) s->task = grow(s, s->task, s->ntasks, &s->tasks_room, sizeof *s->task);
+    t->id = s->ntasks;
+    s->task[s->ntasks++] = t;
+    (void)sim_intern(s, spec->name, &t->name);
+    t->state = WB_NEW;
+    t->klass = (uint8_t)spec->klass;
+    t->nice = (int8_t)spec->nice;
+    t->allowed = spec->allowed ? spec->allowed : s->all_cpus;
+    t->owner = spec->instance;
+    t->cpu = t->wake_cpu = t->recent_cpu = WB_NO_CPU;
+    t->migrated_from = WB_NO_CPU;
+    t->last_waker = WB_NO_TASK;
+    return t;
+}
+
+static void start_when(struct wb_sim *s, struct wb_task *t, const struct wb_task_spec *spec)
+{
+    struct wb_stream r = wb_sim_stream(s, t->id, WB_PURPOSE('s', 't', 'r', 't'));
+    sim_time when = spec->start_at;
+    if (!spec->start_fixed && s->start_spread) when += wb_draw_below(&r, s->start_spread);
+    cpu_id cpu = spec->start_cpu;
+    if (cpu == WB_NO_CPU) { /* the shell that starts it runs somewhere */
+        uint64_t k = wb_draw_below(&r, wb_mask_count(t->allowed));
+        cpu = wb_mask_first(t->allowed);
+        while (k--) cpu = wb_mask_next(t->allowed, cpu + 1);
+    }
+    event_post(s, when, EV_START, t->id, cpu);
+}
+
+struct wb_task *wb_task_new(struct wb_sim *s, const struct wb_task_spec *spec, void **frame)
+{
+    struct wb_task *t = task_alloc(s, spec);
+    t->pid = ++s->next_pid;
+    t->tgid = spec->tgid ? spec->tgid : t->pid;
+    t->mm = spec->mm ? spec->mm : wb_mm_new(s);
+    void *f = wb_push(&t->x, spec->step, spec->frame_bytes);
+    if (frame) *frame = f;
+    t->x.user = 1;
+    push_first(&t->x);
+    s->ops->task_init(s, t);
+    if (!spec->dormant) start_when(s, t, spec);
+    return t;
+}
+
+void task_gone(struct wb_sim *s, struct wb_task *t)
+{
+    if (t->pair) measure_pair_end(s->m, s->pair[t->pair - 1].measure, s->now);
+}
+
+/* ---- memory that models declare: laid out once everything is known ---- */
+
+uint32_t wb_sim_region(struct wb_sim *s, uint64_t bytes, const char *name)
+{
+    WB_CHECK(!s->hw, "regions are declared while building");
+    if (s->nregions == s->regions_room) s->region = grow(s, s->region, s->nregions, &s->regions_room, sizeof *s->region);
+    s->region[s->nregions] = (struct declared_region){.bytes = bytes, .name = name};
+    return s->nregions++;
+}
+
+uint32_t wb_sim_line(struct wb_sim *s)
+{
+    WB_CHECK(!s->hw, "lines are declared while building");
+    return s->nlines++;
+}
+
+void wb_sim_pages(struct wb_sim *s, uint32_t n, uint32_t page_bytes)
+{
+    WB_CHECK(!s->page_bytes || s->page_bytes == page_bytes, "pages of %u and of %u bytes", s->page_bytes, page_bytes);
+    s->page_bytes = page_bytes;
+    s->npages += n;
+}
+
+struct wb_machine_state *wb_machine_state_of(struct wb_sim *s)
+{
+    return s->hw;
+}
+
+int memory_layout(struct wb_sim *s)
+{
+    struct wb_machine_sizes sizes = {.regions = WB_MAX(s->nregions, 1u),
+                                     .pages = WB_MAX(s->npages, 1u),
+                                     .lines = WB_MAX(s->nlines, 1u),
+                                     .page_bytes = s->page_bytes ? s->page_bytes : 4096};
+    s->hw = wb_machine_state_new(s->machine, &sizes);
+    if (!s->hw) return -1;
+    for (uint32_t i = 0; i < s->nregions; i++) {
+        region_id r = wb_region_new(s->hw, s->region[i].bytes, s->region[i].name);
+        WB_CHECK(r == i, "region %u got id %u", i, r);
+    }
+    for (uint32_t i = 0; i < s->nlines; i++) {
+        line_id l = wb_line_new(s->hw);
+        WB_CHECK(l == i, "line %u got id %u", i, l);
+    }
+    return 0;
+}
+
+/* ---- measuring objects ---- */
+
+struct wb_progress *wb_progress_new(struct wb_sim *s, uint32_t instance, const struct wb_metric_spec *spec)
+{
+    return measure_progress_new(s->m, instance, spec);
+}
+void wb_progress_add(struct wb_exec *x, struct wb_progress *p, uint64_t n)
+{
+    (void)x;
+    measure_progress_add(p, n);
+}
+struct wb_latency *wb_latency_new(struct wb_sim *s, uint32_t instance, const char *name, const char *help)
+{
+    return measure_latency_new(s->m, instance, name, help);
+}
+void wb_latency_add(struct wb_exec *x, struct wb_latency *l, sim_time v)
+{
+    (void)x;
+    measure_latency_add(l, v);
+}
+struct wb_counter *wb_counter_new(struct wb_sim *s, uint32_t instance, const char *name, const char *unit, const char *help)
+{
+    return measure_counter_new(s->m, instance, name, unit, help);
+}
+void wb_counter_add(struct wb_exec *x, struct wb_counter *c, uint64_t n)
+{
+    (void)x;
+    measure_counter_add(c, n);
+}
+
+void wb_instance_expect(struct wb_sim *s, uint32_t instance, uint32_t parts)
+{
+    struct instance_record *r = &s->instance[instance];
+    if (!r->expect && parts && !r->background) s->instances_left++;
+    r->expect += parts;
+}
+
+void wb_instance_done(struct wb_exec *x, uint32_t instance)
+{
+    struct wb_sim *s = x->sim;
+    struct instance_record *r = &s->instance[instance];
+    if (++r->done != r->expect) return;
+    measure_instance_done(s->m, instance, s->now);
+    if (r->background || --s->instances_left) return;
+    s->finished = true;
+    if (s->stop_when_done) s->stopped = true;
+}
+
+/* ---- IPC kinds ---- */
+
+static size_t ipc_index(const struct wb_sim *s, const struct wb_ipc_ops *ops)
+{
+    for (size_t i = 0; i < s->reg->nipcs; i++)
+        if (s->reg->ipcs[i] == ops) return i;
+    WB_CHECK(false, "IPC kind %s is not registered", ops->kind);
+    return 0;
+}
+const struct wb_ipc_ops *wb_ipc_find(struct wb_sim *s, const char *kind)
+{
+    for (size_t i = 0; i < s->reg->nipcs; i++)
+        if (!strcmp(s->reg->ipcs[i]->kind, kind)) return s->reg->ipcs[i];
+    return NULL;
+}
+void *wb_ipc_state(struct wb_sim *s, const struct wb_ipc_ops *ops)
+{
+    return s->ipc_state[ipc_index(s, ops)];
+}
+void wb_ipc_set_state(struct wb_sim *s, const struct wb_ipc_ops *ops, void *state)
+{
+    s->ipc_state[ipc_index(s, ops)] = state;
+}
+
+/* ---- plain accessors ---- */
+
+void *wb_policy_data(struct wb_sim *s)
+{
+    return s->policy;
+}
+cpu_id wb_ncpus(const struct wb_sim *s)
+{
+    return s->ncpus;
+}
+struct wb_task *wb_task_of(struct wb_sim *s, task_id id)
+{
+    return id < s->ntasks ? s->task[id] : NULL;
+}
+uint32_t wb_ntasks(const struct wb_sim *s)
+{
+    return s->ntasks;
+}
+sim_time wb_sim_now(const struct wb_sim *s)
+{
+    return s->now;
+}
+sim_time wb_tick_ps(const struct wb_sim *s)
+{
+    return s->tick_ps;
+}
+uint32_t wb_hz(const struct wb_sim *s)
+{
+    return s->k.hz;
+}
+const struct wb_topology *wb_topo(const struct wb_sim *s)
+{
+    return s->topo;
+}
+const struct wb_machine *wb_machine_of(const struct wb_sim *s)
+{
+    return s->machine;
+}
+struct wb_stream wb_sim_stream(struct wb_sim *s, uint64_t entity, uint32_t purpose)
+{
+    return wb_stream_make(s->seed, s->replication, entity, purpose);
+}
