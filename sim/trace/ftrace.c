@@ -133,13 +133,13 @@ static void put_state(struct writer *w, uint32_t state)
 static void line_switch(struct writer *w, const struct wb_trace_record *r)
 {
     comm_set_prio(&w->tasks, r->task, r->c >> 16);
-    comm_set_prio(&w->tasks, r->a, r->c & 0xffff);
     put_head(w, r, r->task, "d..2.");
     put_task(w, "sched_switch: prev_comm=", " prev_pid=", r->task);
     put_text(w, " prev_prio=");
     put_u(w, comm_of(&w->tasks, r->task)->prio);
     put_text(w, " prev_state=");
     put_state(w, r->b);
+    comm_set_prio(&w->tasks, r->a, r->c & 0xffff);
     put_task(w, " ==> next_comm=", " next_pid=", r->a);
     put_text(w, " next_prio=");
     put_u(w, comm_of(&w->tasks, r->a)->prio);
