@@ -152,7 +152,7 @@ static void print_latency(const struct walk *w, const struct ranked *r)
 {
     char name[WB_COMM_MAX + 12];
     snprintf(name, sizeof(name), "%s:%u", w->tasks.entry[r->id].comm, w->tasks.entry[r->id].pid);
-    fprintf(w->out, "  %-22s | %13.6f | %10llu | %13.6f | %13.6f | %13.6f |\n", name, ms(r->l->ran),
+    fprintf(w->out, "  %-22s | %13.6f | %10llu | %13.6f | %13.6f | %14.6f |\n", name, ms(r->l->ran),
             (unsigned long long)r->l->switches, average(r->l) / (double)WB_MS, ms(r->l->delay_max),
             (double)r->l->delay_at / (double)WB_S);
 }
