@@ -40,7 +40,7 @@ offence "words that promise work" "$(grep -nwE 'T[O]DO|F[I]XME|X[X]X|H[A]CK' "${
 offence "typedefs of structs, or calls that end the process in a library" "$(
     grep -nE '^typedef (struct|union)' "${sources[@]}"
     grep -nE '\b(exit|_exit|abort|printf|puts|perror)\(' $(printf '%s\n' "${sources[@]}" | grep -E '^(sim|models)/') |
-        grep -vE 'sim/core/bug\.c|__attribute__|_exit\(|[a-z_](exit|abort|printf|puts)\(|^\S+\s*[/ ]\*')"
+        grep -vE 'sim/core/bug\.c|__attribute__|_exit\(|([a-z_.]|->)(exit|abort|printf|puts)\(|^\S+\s*[/ ]\*')"
 
 # Who may include whose private headers; wakebal/*.h is open to all.
 allowed() {
@@ -75,6 +75,17 @@ includes=$(for f in "${sources[@]}"; do
     done
 done)
 offence "includes that point upward" "$includes"
+
+# only_in HEADER-PATTERN FOLDERS: the library behind the header stays in these folders.
+only_in() {
+    grep -nE "^#include <$1" "${sources[@]}" | grep -vE "^($2|tests)/"
+}
+offence "foreign libraries out of their place" "$(
+    only_in 'gsl/' 'sim/measure|sim/experiment|validate'
+    only_in 'sqlite3\.h|mpi\.h|omp\.h' 'sim/experiment'
+    only_in 'libconfig\.h' 'sim/scenario'
+    only_in 'hwloc' 'sim/machine|validate'
+    only_in 'jansson\.h' 'sim/experiment|sim/scenario|plots|validate|cli')"
 
 offence "paths and documents of somebody's machine" "$(grep -nE '/(work|home|root)/[a-z]' "${all[@]}" 2>/dev/null |
     grep -vE '^tests/style/|^tests/(bad|fuzz|golden)/|^Binary|^LICENSE')"
