@@ -95,6 +95,7 @@ static void check_variant_name(struct loader *l, const char *path, const char *n
 
 static void load_variant(struct loader *l, size_t i)
 {
+    char set[64];
     const char *name = wb_cfg_str(l->cfg, wb_cfg_path("variants[%zu].name", i));
     const char *help = text_of(l->cfg, wb_cfg_path("variants[%zu].help", i));
     check_variant_name(l, wb_cfg_path("variants[%zu].name", i), name);
@@ -103,13 +104,16 @@ static void load_variant(struct loader *l, size_t i)
                              .kernel = text_of(l->cfg, wb_cfg_path("variants[%zu].kernel", i)),
                              .machine = text_of(l->cfg, wb_cfg_path("variants[%zu].machine", i))};
     add_settings(l, &v, "common");
-    add_settings(l, &v, wb_cfg_path("variants[%zu].set", i));
+    snprintf(set, sizeof set, "variants[%zu].set", i);
+    add_settings(l, &v, set);
     add_variant(l, &v);
 }
 
 /* A row with `set` or `against` of its own: the configuration becomes a variant named after its settings. */
-static size_t variant_of_settings(struct loader *l, const char *path)
+static size_t variant_of_settings(struct loader *l, size_t row, const char *key)
 {
+    char path[64]; /* a wb_cfg_path() would not live long enough */
+    snprintf(path, sizeof path, "rows[%zu].%s", row, key);
     char name[256] = "";
     for (size_t i = 0; i < wb_cfg_count(l->cfg, path); i++) {
         size_t used = strlen(name);
@@ -263,11 +267,10 @@ static void load_row(struct loader *l, size_t i)
     r->variant = variant ? find_variant(l->c, variant) : SIZE_MAX;
     if (variant && r->variant == SIZE_MAX) row_error(l, i, "variant", "see the names in `variants`", "no such variant");
     load_figures(l, r, i);
-    const char *set = wb_cfg_path("rows[%zu].set", i), *against = wb_cfg_path("rows[%zu].against", i);
-    if (wb_cfg_has(cfg, set)) r->variant = variant_of_settings(l, set);
-    if (wb_cfg_has(cfg, against)) {
-        char *ratio =
-            ratio_metric(l, r->metric, r->variant == SIZE_MAX ? 0 : r->variant, variant_of_settings(l, against));
+    if (wb_cfg_has(cfg, wb_cfg_path("rows[%zu].set", i))) r->variant = variant_of_settings(l, i, "set");
+    if (wb_cfg_has(cfg, wb_cfg_path("rows[%zu].against", i))) {
+        size_t of = r->variant == SIZE_MAX ? 0 : r->variant;
+        char *ratio = ratio_metric(l, r->metric, of, variant_of_settings(l, i, "against"));
         r->metric = ratio;
         l->c->owned = need(realloc(l->c->owned, (l->c->nowned + 1) * sizeof *l->c->owned));
         l->c->owned[l->c->nowned++] = ratio;

@@ -43,7 +43,7 @@ static void fill_metrics(struct wb_sim *s, double bandwidth, uint32_t replicatio
 struct wb_sim *wb_sim_build(const struct wb_config *cfg, const struct wb_registry *reg, uint32_t replication,
                             const struct wb_run_options *opt, struct wb_diag *d)
 {
-    (void)cfg, (void)reg, (void)opt;
+    (void)reg, (void)opt;
     if (fakesim.fail_build) {
         wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){0}, NULL, "the fake engine refuses replication %u",
                     replication);
@@ -53,6 +53,7 @@ struct wb_sim *wb_sim_build(const struct wb_config *cfg, const struct wb_registr
     struct wb_sim *s = calloc(1, sizeof *s);
     double deviation = fakesim.spread / (1 + replication) * (replication % 2 ? -1 : 1);
     double bandwidth = 1e9 * fakesim.scale * (1 + deviation);
+    if (fakesim.cost_key) bandwidth *= 1e6 / (double)wb_cfg_cost(cfg, fakesim.cost_key, 1000000000, 1000000);
     fill_windows(s, bandwidth);
     fill_metrics(s, bandwidth, replication);
     s->fn_name[0] = "copy_user", s->fn_name[1] = "schedule";
@@ -97,3 +98,8 @@ void wb_sim_free(struct wb_sim *s)
 {
     free(s);
 }
+
+/* Normally in sim/kernel. */
+const char *const wb_cat_name[WB_CAT_N] = {"user",  "syscall",    "copy",      "refill", "line", "lock",
+                                           "sched", "wakeup",     "balance",   "tick",   "irq",  "softirq",
+                                           "noise", "idle_entry", "idle_exit", "idle"};

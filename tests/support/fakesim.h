@@ -13,6 +13,7 @@ struct fakesim_knobs {
     double scale, spread; /* of bandwidth; relative deviation of replication 0 */
     bool fail_build;      /* wb_sim_build() adds an error and gives NULL */
     bool unfinished;
+    const char *cost_key; /* a cost in the scenario: bandwidth is divided by it in us; NULL = none */
 };
 extern struct fakesim_knobs fakesim;
 extern int fakesim_runs; /* how many were built */
