@@ -272,12 +272,11 @@ static int build_kernel(struct wb_sim *s, const struct wb_run_options *opt, stru
 static int build_trace(struct wb_sim *s, const struct wb_run_options *opt)
 {
     if (!opt->trace_capacity) return 0;
-    s->trace = (struct wb_trace){.capacity = opt->trace_capacity,
-                                 .from = opt->trace_from,
-                                 .to = opt->trace_to ? opt->trace_to : WB_TIME_NEVER,
-                                 .ring = calloc(opt->trace_capacity, sizeof *s->trace.ring)};
-    s->tracing = s->trace.ring != NULL;
-    return s->tracing ? 0 : -1;
+    if (trace_init(&s->trace, &s->arena, opt->trace_capacity, opt->trace_from,
+                   opt->trace_to ? opt->trace_to : WB_TIME_NEVER))
+        return -1;
+    s->tracing = true;
+    return 0;
 }
 
 static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct wb_diag *d)
@@ -334,7 +333,6 @@ void wb_sim_free(struct wb_sim *s)
     measure_free(s->m);
     if (s->hw) wb_machine_state_free(s->hw);
     evq_free(&s->q);
-    free(s->trace.ring);
     arena_free(&s->arena);
     wb_machine_free((struct wb_machine *)(uintptr_t)s->machine);
     free(s);

@@ -18,6 +18,7 @@
 #include "evq.h"
 #include "measure.h"
 #include "tickring.h"
+#include "tracering.h"
 #include "wakebal/config.h"
 #include "wakebal/kernel.h"
 #include "wakebal/policy.h"
@@ -332,14 +333,10 @@ static inline struct wb_cpu *rq_cpu(struct wb_sim *s, const struct wb_rq *rq)
 {
     return &s->cpu[rq->cpu];
 }
-static inline void trace_add(struct wb_sim *s, const struct wb_trace_record *r)
-{
-    if (s->now < s->trace.from || s->now > s->trace.to) return;
-    s->trace.ring[s->trace.written++ % s->trace.capacity] = *r;
-}
 #define TRACE(s, ...)                                                                              \
     do {                                                                                           \
-        if (WB_UNLIKELY((s)->tracing)) trace_add((s), &(struct wb_trace_record){.when = (s)->now, __VA_ARGS__}); \
+        if (WB_UNLIKELY((s)->tracing))                                                             \
+            trace_emit(&(s)->trace, (struct wb_trace_record){.when = (s)->now, __VA_ARGS__});      \
     } while (0)
 
 #endif

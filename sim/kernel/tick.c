@@ -17,6 +17,7 @@ static enum wb_ret tick_step(struct wb_exec *x, void *frame)
     struct wb_sim *s = x->sim;
     WB_BEGIN(f);
     f->rq = &cpu_of(x)->rq;
+    TRACE(s, .type = WB_TR_TICK, .cpu = (uint16_t)x->cpu, .task = f->rq->curr->id);
     wb_charge_fn(x, WB_FN_TIMER_TICK);
     WB_SPIN_LOCK(x, f, &f->rq->lock);
     wb_line_use(x, cpu_of(x)->rq_line, WB_LINE_WRITE, WB_FN_TIMER_TICK);
