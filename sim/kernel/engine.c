@@ -159,6 +159,7 @@ bool wb_sim_step_to(struct wb_sim *s, sim_time until)
         } else {
             handle_queue(s);
         }
+        if (WB_UNLIKELY(s->audit)) sim_audit(s);
     }
     return !s->stopped;
 }

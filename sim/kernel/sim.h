@@ -238,6 +238,7 @@ struct wb_sim {
     bool stop_when_done;
     sim_time start_spread, jiffies_phase;
     struct baseline *base;
+    uint32_t *audit_scratch;    /* [ncpus] */
     struct kept *kept;          /* names made for the result */
     struct declared_region *region;
     uint32_t nregions, regions_room, nlines, npages, page_bytes;
