@@ -54,7 +54,7 @@ uint32_t measure_column(struct wb_measure *m, const uint64_t *value)
     struct column *c = measure_grow(m->a, m->column, m->ncolumns, &m->columns_room, sizeof(*c));
     if (!c) return UINT32_MAX;
     m->column = c;
-    c[m->ncolumns] = (struct column){ .value = value };
+    c[m->ncolumns] = (struct column){.value = value};
     return m->ncolumns++;
 }
 
@@ -106,7 +106,7 @@ struct wb_counter *measure_counter_new(struct wb_measure *m, uint32_t instance, 
         if (c->instance == instance && !strcmp(c->name, name)) return c;
     struct wb_counter *c = ARENA_NEW(m->a, struct wb_counter, 1);
     if (!c) return NULL;
-    *c = (struct wb_counter){ .instance = instance, .name = name, .unit = unit, .help = help };
+    *c = (struct wb_counter){.instance = instance, .name = name, .unit = unit, .help = help};
     *m->counter_end = c;
     m->counter_end = &c->next;
     return c;
@@ -123,7 +123,7 @@ uint32_t measure_series_new(struct wb_measure *m, const struct measure_series_de
     if (!s || !v || column == UINT32_MAX) return UINT32_MAX;
     m->series = s;
     m->hot.series = v;
-    s[m->nseries] = (struct series_item){ .def = *def, .column = column };
+    s[m->nseries] = (struct series_item){.def = *def, .column = column};
     if (!s[m->nseries].def.per) s[m->nseries].def.per = 1;
     return m->nseries++;
 }

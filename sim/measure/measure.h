@@ -5,22 +5,23 @@
  *
  *   measure_new()              build: create progress, latencies, counters, series, pairs
  *   measure_seal()             build ends: window storage is taken; nothing is allocated afterwards until the result
- *   measure_start(now)         warm-up ends (call it with the start time when there is none): baselines are taken, histograms are
- *                              emptied, the first window opens
+ *   measure_start(now)         warm-up ends (call it with the start time when there is none): baselines are taken,
+ *                              histograms are emptied, the first window opens
  *   t = measure_window(now)    a window closes; returns when the next one wants to close. Windows have equal width
- *   measure_finish(now)        the run ends: open regimes are closed. A window that is not full counts in totals, not in windows
- *   measure_metric(...)        final figures that the caller counted by itself
+ *   measure_finish(now)        the run ends: open regimes are closed. A window that is not full counts in totals, not
+ *   in windows measure_metric(...)        final figures that the caller counted by itself
  *   measure_result(r)          metrics, sorted; measure_fingerprint()
  *   measure_free()             gives back what the result took; the rest is the arena's
  *
- * The event path sees plain integer additions (the inline functions at the end), one branch at most. Adding before measure_start()
- * is fine: it is subtracted. What a counter means is its owner's business; this module knows ids and times only.
+ * The event path sees plain integer additions (the inline functions at the end), one branch at most. Adding before
+ * measure_start() is fine: it is subtracted. What a counter means is its owner's business; this module knows ids and
+ * times only.
  *
- * Windows: each progress, series and pair group keeps its delta per window. Room is taken for the asked run length; when a
- * run outlives it, neighbours are merged and the width doubles, so totals per window stay exact.
+ * Windows: each progress, series and pair group keeps its delta per window. Room is taken for the asked run length;
+ * when a run outlives it, neighbours are merged and the width doubles, so totals per window stay exact.
  *
- * Rates divide by the time an instance was at work: from the later of warm-up end and its start to its end (or the run's). Work
- * that was over before the warm-up was is measured whole.
+ * Rates divide by the time an instance was at work: from the later of warm-up end and its start to its end (or the
+ * run's). Work that was over before the warm-up was is measured whole.
  *
  * Times are ps, values of metrics are in base units (metric.h). Names, units and helps must outlive the object unless
  * said. Instance MEASURE_MACHINE = the whole machine.
@@ -39,20 +40,20 @@ struct wb_measure;
 struct wb_result;
 
 struct measure_options {
-    uint32_t ninstances;   /* workloads of the scenario */
-    sim_time window;       /* width; 0 = MEASURE_WINDOW_DEFAULT */
-    sim_time run_length;   /* expected length from start to finish, for sizing; 0 = unknown */
-    uint32_t windows_max;  /* never more windows than this (even, >= 2); 0 = 4096 */
+    uint32_t ninstances;  /* workloads of the scenario */
+    sim_time window;      /* width; 0 = MEASURE_WINDOW_DEFAULT */
+    sim_time run_length;  /* expected length from start to finish, for sizing; 0 = unknown */
+    uint32_t windows_max; /* never more windows than this (even, >= 2); 0 = 4096 */
 };
 
 /* ---- building; all return NULL (or UINT32_MAX) only when memory is refused ---- */
 struct wb_measure *measure_new(struct arena *a, const struct measure_options *opt) WB_MUST_USE;
 /* Progress of an instance: the metrics `spec->name` and, for rates, its distribution over windows. spec is copied. */
-struct wb_progress *measure_progress_new(struct wb_measure *m, uint32_t instance, const struct wb_metric_spec *spec)
-    WB_MUST_USE;
+struct wb_progress *measure_progress_new(struct wb_measure *m, uint32_t instance,
+                                         const struct wb_metric_spec *spec) WB_MUST_USE;
 /* A histogram of times: metrics NAME (mean), NAME.p50, NAME.p90, NAME.p99, NAME.max in s, NAME.count. */
-struct wb_latency *measure_latency_new(struct wb_measure *m, uint32_t instance, const char *name, const char *help)
-    WB_MUST_USE;
+struct wb_latency *measure_latency_new(struct wb_measure *m, uint32_t instance, const char *name,
+                                       const char *help) WB_MUST_USE;
 /* A count since warm-up: the metric `name`, exact. No windows. */
 struct wb_counter *measure_counter_new(struct wb_measure *m, uint32_t instance, const char *name, const char *unit,
                                        const char *help) WB_MUST_USE;
@@ -63,11 +64,12 @@ struct measure_series_def {
     const char *name, *unit, *help;
     enum wb_better better;
     enum measure_series_kind kind;
-    uint32_t per;          /* SERIES_TIME: divide by this many CPUs; 0 = 1 */
+    uint32_t per; /* SERIES_TIME: divide by this many CPUs; 0 = 1 */
 };
 uint32_t measure_series_new(struct wb_measure *m, const struct measure_series_def *def) WB_MUST_USE;
-/* Two tasks whose co-location is watched. Pairs of one instance with one name (NULL = no prefix) form a group: one share
- * `colocated` (windowed), `regimes`, histograms regime.together and regime.apart. A pair has no state until the first set. */
+/* Two tasks whose co-location is watched. Pairs of one instance with one name (NULL = no prefix) form a group: one
+ * share `colocated` (windowed), `regimes`, histograms regime.together and regime.apart. A pair has no state until the
+ * first set. */
 uint32_t measure_pair_new(struct wb_measure *m, uint32_t instance, const char *name) WB_MUST_USE;
 /* Take the window storage. 0 or -ENOMEM. Nothing may be created afterwards. */
 int measure_seal(struct wb_measure *m) WB_MUST_USE;
@@ -89,12 +91,15 @@ void measure_finish(struct wb_measure *m, sim_time now);
 
 /* ---- afterwards ---- */
 /* A figure counted elsewhere. The strings of def must outlive m. */
-void measure_metric(struct wb_measure *m, uint32_t instance, const struct wb_metric_def *def, double value, bool integer);
-/* The same for a figure of the registry (wb_metric_def_find: "ipis", "migrations.newidle"); an unknown name is a bug. */
+void measure_metric(struct wb_measure *m, uint32_t instance, const struct wb_metric_def *def, double value,
+                    bool integer);
+/* The same for a figure of the registry (wb_metric_def_find: "ipis", "migrations.newidle"); an unknown name is a
+ * bug. */
 void measure_metric_named(struct wb_measure *m, uint32_t instance, const char *name, double value, bool integer);
 /* Fill r->metric, nmetrics, window_ps, nwindows, measured_from, duration. Arrays are owned by m. 0 or -ENOMEM. */
 int measure_result(struct wb_measure *m, struct wb_result *r) WB_MUST_USE;
-/* Hash of all counters, windows, histogram bins and figures in the order of their creation. Equal runs give equal values. */
+/* Hash of all counters, windows, histogram bins and figures in the order of their creation. Equal runs give equal
+ * values. */
 uint64_t measure_fingerprint(const struct wb_measure *m);
 void measure_free(struct wb_measure *m); /* NULL is fine; the arena keeps its part */
 /* Raw value since warm-up, for tests and step-wise views. */

@@ -1,9 +1,9 @@
 /*
  * measure_inner.h - the inside of struct wb_measure, shared by the files of sim/measure only.
  *
- * A *column* is a 64-bit count with windows: its value now, at the end of the warm-up and at the last window's end, and one delta
- * per window. Progress, series and pair groups own columns by number. Lists keep creation order, which is the order of the
- * fingerprint. Arrays that grow do so while building only.
+ * A *column* is a 64-bit count with windows: its value now, at the end of the warm-up and at the last window's end,
+ * and one delta per window. Progress, series and pair groups own columns by number. Lists keep creation order, which
+ * is the order of the fingerprint. Arrays that grow do so while building only.
  */
 #ifndef WB_MEASURE_INNER_H
 #define WB_MEASURE_INNER_H
@@ -15,7 +15,7 @@ enum { PAIR_UNKNOWN, PAIR_APART, PAIR_TOGETHER };
 struct column {
     const uint64_t *value; /* where the count lives (series: set by measure_seal, their array may move before) */
     uint64_t base, last;
-    uint64_t *window;      /* [windows_max] */
+    uint64_t *window; /* [windows_max] */
 };
 
 struct progress_item {
@@ -41,8 +41,8 @@ struct pair_group {
     const char *name;         /* or NULL */
     uint64_t together, known; /* ps, summed over the pairs */
     uint32_t col_together, col_known;
-    uint64_t changes;         /* together <-> apart */
-    struct wb_hist *hist[2];  /* regime lengths: [0] apart, [1] together */
+    uint64_t changes;        /* together <-> apart */
+    struct wb_hist *hist[2]; /* regime lengths: [0] apart, [1] together */
     struct pair_group *next;
     uint32_t index;
 };
@@ -79,10 +79,10 @@ struct wb_measure {
     struct pair_group *group, **group_end, **group_table;
     uint32_t ngroups;
 
-    struct arena out;        /* figures and results: taken after the run */
+    struct arena out; /* figures and results: taken after the run */
     struct figure *figure;
     size_t nfigures, figures_room;
-    bool out_of_memory;      /* a figure was refused: measure_result() says so */
+    bool out_of_memory;       /* a figure was refused: measure_result() says so */
     struct wb_metric *metric; /* of measure_result() */
     size_t nmetrics;
 };

@@ -1,9 +1,9 @@
 /*
  * measure_pair.c - how long the tasks of a pair share a CPU, and how long they stay so.
  *
- * Time is accounted lazily: a pair knows until when it has been counted, and the window's end brings all up to date. Regimes (contiguous
- * periods together or apart) that the warm-up's end or the run's end cuts are counted with the part inside: leaving
- * them out would lose exactly the long ones.
+ * Time is accounted lazily: a pair knows until when it has been counted, and the window's end brings all up to date.
+ * Regimes (contiguous periods together or apart) that the warm-up's end or the run's end cuts are counted with the
+ * part inside: leaving them out would lose exactly the long ones.
  */
 #include "measure.h"
 
@@ -51,7 +51,7 @@ uint32_t measure_pair_new(struct wb_measure *m, uint32_t instance, const char *n
     struct pair *p = measure_grow(m->a, m->pair, m->npairs, &m->pairs_room, sizeof(*p));
     if (!g || !p) return UINT32_MAX;
     m->pair = p;
-    p[m->npairs] = (struct pair){ .group = g->index, .state = PAIR_UNKNOWN };
+    p[m->npairs] = (struct pair){.group = g->index, .state = PAIR_UNKNOWN};
     return m->npairs++;
 }
 

@@ -15,7 +15,8 @@
 #define NAN_BITS 0x7ff8000000000000ull
 
 /* ------------------------------------------------------------------ figures counted elsewhere */
-void measure_metric(struct wb_measure *m, uint32_t instance, const struct wb_metric_def *def, double value, bool integer)
+void measure_metric(struct wb_measure *m, uint32_t instance, const struct wb_metric_def *def, double value,
+                    bool integer)
 {
     WB_CHECK(m->finished && !m->metric, "figures come between measure_finish and measure_result");
     if (m->nfigures == m->figures_room) {
@@ -29,8 +30,7 @@ void measure_metric(struct wb_measure *m, uint32_t instance, const struct wb_met
         m->figure = f;
         m->figures_room = room;
     }
-    m->figure[m->nfigures++] =
-        (struct figure){ .def = *def, .instance = instance, .integer = integer, .value = value };
+    m->figure[m->nfigures++] = (struct figure){.def = *def, .instance = instance, .integer = integer, .value = value};
 }
 
 void measure_metric_named(struct wb_measure *m, uint32_t instance, const char *name, double value, bool integer)
@@ -81,14 +81,22 @@ static double *doubles(struct builder *b, size_t n)
 /* A metric that inherits instance, unit, help and direction of `x`. */
 static void add_part(struct builder *b, const struct wb_metric *x, const char *suffix, const char *help, double value)
 {
-    add(b, &(struct wb_metric){ .name = join(b, x->name, suffix), .unit = x->unit, .help = help, .better = x->better,
-                                .instance = x->instance, .value = value });
+    add(b, &(struct wb_metric){.name = join(b, x->name, suffix),
+                               .unit = x->unit,
+                               .help = help,
+                               .better = x->better,
+                               .instance = x->instance,
+                               .value = value});
 }
 
 static void add_plain(struct builder *b, const struct wb_metric *x, const char *suffix, const char *help, double value)
 {
-    add(b, &(struct wb_metric){ .name = join(b, x->name, suffix), .unit = "1", .help = help, .better = WB_BETTER_NONE,
-                                .instance = x->instance, .value = value });
+    add(b, &(struct wb_metric){.name = join(b, x->name, suffix),
+                               .unit = "1",
+                               .help = help,
+                               .better = WB_BETTER_NONE,
+                               .instance = x->instance,
+                               .value = value});
 }
 
 static void add_hist(struct builder *b, const struct wb_metric *x)
@@ -100,18 +108,23 @@ static void add_hist(struct builder *b, const struct wb_metric *x)
     static const struct {
         const char *suffix, *help;
         uint32_t ppm;
-    } part[] = { { "p50", "Median.", 500000 },
-                 { "p90", "90 % of the values are not above it.", 900000 },
-                 { "p99", "99 % of the values are not above it.", 990000 } };
+    } part[] = {{"p50", "Median.", 500000},
+                {"p90", "90 % of the values are not above it.", 900000},
+                {"p99", "99 % of the values are not above it.", 990000}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(part); i++)
         add_part(b, x, part[i].suffix, part[i].help, some ? SECONDS(wb_hist_quantile(h, part[i].ppm)) : NAN);
     add_part(b, x, "max", "The largest value.", some ? SECONDS(h->max) : NAN);
-    add(b, &(struct wb_metric){ .name = join(b, x->name, "count"), .unit = "1", .help = "How many values there are.",
-                                .better = WB_BETTER_NONE, .instance = x->instance, .value = (double)h->count,
-                                .integer = true });
+    add(b, &(struct wb_metric){.name = join(b, x->name, "count"),
+                               .unit = "1",
+                               .help = "How many values there are.",
+                               .better = WB_BETTER_NONE,
+                               .instance = x->instance,
+                               .value = (double)h->count,
+                               .integer = true});
 }
 
-/* When was an instance at work inside the measured time? *whole: its work was over before, then it is measured from its start. */
+/* When was an instance at work inside the measured time? *whole: its work was over before, then it is measured from
+ * its start. */
 static void work_time(const struct wb_measure *m, uint32_t instance, sim_time *begin, sim_time *end, bool *whole)
 {
     sim_time started = 0, done = WB_TIME_NEVER;
@@ -148,7 +161,8 @@ static void add_windows(struct builder *b, struct wb_metric *x, double *scratch,
     add_part(b, x, "p10", "10 % of the windows are not above it.", measure_quantile(scratch, n, 0.1));
     add_part(b, x, "p50", "Median over the windows.", measure_quantile(scratch, n, 0.5));
     add_part(b, x, "p90", "90 % of the windows are not above it.", measure_quantile(scratch, n, 0.9));
-    add_plain(b, x, "modes", "2 when the windows fall into two separate clusters, 1 when not, 0 without windows.", s.modes);
+    add_plain(b, x, "modes", "2 when the windows fall into two separate clusters, 1 when not, 0 without windows.",
+              s.modes);
     add_part(b, x, "low_mode", "Mean of the windows in the lower mode (all windows when there is one mode).", s.low);
     add_part(b, x, "high_mode", "Mean of the windows in the upper mode (all windows when there is one mode).", s.high);
     add_plain(b, x, "high_share", "Share of the windows in the upper mode; 1 when there is one mode.", s.high_share);
@@ -161,12 +175,16 @@ static void add_progress(struct builder *b, const struct progress_item *i, doubl
     sim_time begin, end;
     bool whole;
     work_time(m, i->p.instance, &begin, &end, &whole);
-    struct wb_metric x = { .name = i->spec.name, .unit = i->spec.unit, .help = i->spec.help, .better = i->spec.better,
-                           .instance = i->p.instance };
+    struct wb_metric x = {.name = i->spec.name,
+                          .unit = i->spec.unit,
+                          .help = i->spec.help,
+                          .better = i->spec.better,
+                          .instance = i->p.instance};
     if (i->spec.elapsed) {
         sim_time done = i->p.instance == MEASURE_MACHINE ? WB_TIME_NEVER : m->instance_done[i->p.instance];
-        sim_time from = done == WB_TIME_NEVER || m->instance_start[i->p.instance] == WB_TIME_NEVER ?
-                            0 : m->instance_start[i->p.instance];
+        sim_time from = done == WB_TIME_NEVER || m->instance_start[i->p.instance] == WB_TIME_NEVER
+                            ? 0
+                            : m->instance_start[i->p.instance];
         x.value = done == WB_TIME_NEVER ? NAN : SECONDS(done - from);
         add(b, &x);
         return;
@@ -191,15 +209,20 @@ static void add_series(struct builder *b, const struct series_item *s)
     double *w = doubles(b, m->nwindows);
     if (!w) return;
     for (uint32_t k = 0; k < m->nwindows; k++) w[k] = (double)c->window[k] / per / SECONDS(m->window);
-    struct wb_metric x = { .name = d->name, .unit = d->unit, .help = d->help, .better = d->better,
-                           .instance = MEASURE_MACHINE };
+    struct wb_metric x = {
+        .name = d->name, .unit = d->unit, .help = d->help, .better = d->better, .instance = MEASURE_MACHINE};
     x.value = time ? rate : n;
     x.integer = !time;
     if (time) x.window = w;
     add(b, &x);
     if (time) return;
-    add(b, &(struct wb_metric){ .name = join(b, d->name, "rate"), .unit = "1/s", .help = d->help, .better = d->better,
-                                .instance = MEASURE_MACHINE, .value = rate, .window = w });
+    add(b, &(struct wb_metric){.name = join(b, d->name, "rate"),
+                               .unit = "1/s",
+                               .help = d->help,
+                               .better = d->better,
+                               .instance = MEASURE_MACHINE,
+                               .value = rate,
+                               .window = w});
 }
 
 static const char *help_of(const char *name)
@@ -215,19 +238,30 @@ static void add_group(struct builder *b, const struct pair_group *g)
     uint64_t known = g->known - k->base;
     double *w = doubles(b, m->nwindows);
     if (!w) return;
-    for (uint32_t i = 0; i < m->nwindows; i++)
-        w[i] = k->window[i] ? (double)t->window[i] / (double)k->window[i] : NAN;
-    struct wb_metric x = { .name = join(b, g->name, "colocated"), .unit = "1", .help = help_of("colocated"),
-                           .better = WB_BETTER_NONE, .instance = g->instance, .window = w };
+    for (uint32_t i = 0; i < m->nwindows; i++) w[i] = k->window[i] ? (double)t->window[i] / (double)k->window[i] : NAN;
+    struct wb_metric x = {.name = join(b, g->name, "colocated"),
+                          .unit = "1",
+                          .help = help_of("colocated"),
+                          .better = WB_BETTER_NONE,
+                          .instance = g->instance,
+                          .window = w};
     x.value = known ? (double)(g->together - t->base) / (double)known : NAN;
     add(b, &x);
-    add(b, &(struct wb_metric){ .name = join(b, g->name, "regime.changes"), .unit = "1", .help = help_of("regime.changes"),
-                                .better = WB_BETTER_NONE, .instance = g->instance, .value = (double)g->changes,
-                                .integer = true });
-    static const char *const kind[2] = { "regime.apart", "regime.together" };
+    add(b, &(struct wb_metric){.name = join(b, g->name, "regime.changes"),
+                               .unit = "1",
+                               .help = help_of("regime.changes"),
+                               .better = WB_BETTER_NONE,
+                               .instance = g->instance,
+                               .value = (double)g->changes,
+                               .integer = true});
+    static const char *const kind[2] = {"regime.apart", "regime.together"};
     for (int i = 0; i < 2; i++) {
-        struct wb_metric h = { .name = join(b, g->name, kind[i]), .unit = "s", .help = help_of(kind[i]),
-                               .better = WB_BETTER_NONE, .instance = g->instance, .hist = g->hist[i] };
+        struct wb_metric h = {.name = join(b, g->name, kind[i]),
+                              .unit = "s",
+                              .help = help_of(kind[i]),
+                              .better = WB_BETTER_NONE,
+                              .instance = g->instance,
+                              .hist = g->hist[i]};
         add_hist(b, &h);
     }
 }
@@ -253,23 +287,37 @@ static void add_all(struct builder *b, double *scratch)
     struct wb_measure *m = b->m;
     for (const struct progress_item *i = m->progress; i; i = i->next) add_progress(b, i, scratch);
     for (const struct wb_latency *l = m->latency; l; l = l->next)
-        add_hist(b, &(struct wb_metric){ .name = l->name, .unit = "s", .help = l->help, .better = WB_BETTER_LOWER,
-                                         .instance = l->instance, .hist = l->hist });
+        add_hist(b, &(struct wb_metric){.name = l->name,
+                                        .unit = "s",
+                                        .help = l->help,
+                                        .better = WB_BETTER_LOWER,
+                                        .instance = l->instance,
+                                        .hist = l->hist});
     for (const struct wb_counter *c = m->counter; c; c = c->next)
-        add(b, &(struct wb_metric){ .name = c->name, .unit = c->unit, .help = c->help, .better = WB_BETTER_NONE,
-                                    .instance = c->instance, .value = (double)(c->n - c->base), .integer = true });
+        add(b, &(struct wb_metric){.name = c->name,
+                                   .unit = c->unit,
+                                   .help = c->help,
+                                   .better = WB_BETTER_NONE,
+                                   .instance = c->instance,
+                                   .value = (double)(c->n - c->base),
+                                   .integer = true});
     for (uint32_t i = 0; i < m->nseries; i++) add_series(b, &m->series[i]);
     for (const struct pair_group *g = m->group; g; g = g->next) add_group(b, g);
     for (size_t i = 0; i < m->nfigures; i++) {
         const struct figure *f = &m->figure[i];
-        add(b, &(struct wb_metric){ .name = f->def.name, .unit = f->def.unit, .help = f->def.help, .better = f->def.better,
-                                    .instance = f->instance, .value = f->value, .integer = f->integer });
+        add(b, &(struct wb_metric){.name = f->def.name,
+                                   .unit = f->def.unit,
+                                   .help = f->def.help,
+                                   .better = f->def.better,
+                                   .instance = f->instance,
+                                   .value = f->value,
+                                   .integer = f->integer});
     }
 }
 
 static int build(struct wb_measure *m)
 {
-    struct builder b = { .m = m };
+    struct builder b = {.m = m};
     m->metric = ARENA_NEW(&m->out, struct wb_metric, room_needed(m));
     double *scratch = doubles(&b, m->nwindows);
     if (!m->metric || !scratch || m->out_of_memory) return -ENOMEM;
@@ -277,8 +325,8 @@ static int build(struct wb_measure *m)
     if (b.failed) return -ENOMEM;
     qsort(m->metric, m->nmetrics, sizeof(*m->metric), by_instance_and_name);
     for (size_t i = 1; i < m->nmetrics; i++)
-        WB_CHECK(by_instance_and_name(&m->metric[i - 1], &m->metric[i]), "two metrics %s of instance %u", m->metric[i].name,
-                 m->metric[i].instance);
+        WB_CHECK(by_instance_and_name(&m->metric[i - 1], &m->metric[i]), "two metrics %s of instance %u",
+                 m->metric[i].name, m->metric[i].instance);
     return 0;
 }
 
@@ -300,7 +348,7 @@ int measure_result(struct wb_measure *m, struct wb_result *r)
 
 const struct wb_metric *wb_result_find(const struct wb_result *r, uint32_t instance, const char *name)
 {
-    struct wb_metric key = { .name = name, .instance = instance };
+    struct wb_metric key = {.name = name, .instance = instance};
     if (!r->nmetrics) return NULL;
     return bsearch(&key, r->metric, r->nmetrics, sizeof(*r->metric), by_instance_and_name);
 }

@@ -61,7 +61,7 @@ static void batch_moments(const double *v, size_t n, struct measure_batch *b, do
 
 struct measure_batch measure_batch_means(const double *v, size_t n, double confidence)
 {
-    struct measure_batch b = { .mean = NAN, .half_width = NAN, .lag1 = NAN };
+    struct measure_batch b = {.mean = NAN, .half_width = NAN, .lag1 = NAN};
     for (size_t size = 1; n / size >= MEASURE_BATCHES_MIN; size *= 2) {
         double variance;
         b.size = size;
@@ -131,7 +131,7 @@ static double squares_around(const double *v, size_t n, double mean)
 
 struct measure_modes measure_modes(const double *sorted, size_t n)
 {
-    struct measure_modes r = { .modes = n ? 1 : 0, .low = NAN, .high = NAN, .high_share = NAN };
+    struct measure_modes r = {.modes = n ? 1 : 0, .low = NAN, .high = NAN, .high_share = NAN};
     if (!n) return r;
     double mean = batch_mean(sorted, n), total = mean * (double)n;
     r.low = r.high = mean;
@@ -144,6 +144,6 @@ struct measure_modes measure_modes(const double *sorted, size_t n)
     double share = (double)(n - cut) / (double)n;
     if (r.gap <= MEASURE_GAP_MIN || fmin(share, 1 - share) < MEASURE_MODE_SHARE_MIN) return r;
     if (m2 - m1 < MEASURE_MODE_DISTANCE_MIN * fmax(fabs(m1), fabs(m2))) return r;
-    r = (struct measure_modes){ .modes = 2, .low = m1, .high = m2, .high_share = share, .gap = r.gap };
+    r = (struct measure_modes){.modes = 2, .low = m1, .high = m2, .high_share = share, .gap = r.gap};
     return r;
 }

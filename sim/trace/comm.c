@@ -7,7 +7,8 @@
 
 #include "tracering.h"
 
-/* Importers split lines on blanks, '=' and ':', marks on '|'; '-' splits comm from pid only at its last place. UTF-8 passes. */
+/* Importers split lines on blanks, '=' and ':', marks on '|'; '-' splits comm from pid only at its last place. UTF-8
+ * passes. */
 static bool is_safe(char c)
 {
     return (unsigned char)c > ' ' && c != 127 && c != '=' && c != ':' && c != '/' && c != '|';
@@ -40,11 +41,11 @@ void wb_trace_comm(char *out, const struct wb_trace_task *t)
 
 int comm_table_init(struct comm_table *t, const struct wb_trace_names *names)
 {
-    *t = (struct comm_table){ .n = names->ntasks, .unknown = { .comm = "<...>", .prio = 120 } };
+    *t = (struct comm_table){.n = names->ntasks, .unknown = {.comm = "<...>", .prio = 120}};
     t->entry = calloc((size_t)names->ntasks + 1, sizeof(*t->entry));
     if (!t->entry) return -ENOMEM;
     for (uint32_t i = 0; i < t->n; i++) {
-        struct wb_trace_task task = { 0 };
+        struct wb_trace_task task = {0};
         names->task(names->ctx, i, &task);
         wb_trace_comm(t->entry[i].comm, &task);
         t->entry[i].pid = task.idle ? 0 : task.pid;
@@ -70,12 +71,9 @@ static task_id runner_of(const struct wb_trace_record *r)
     case WB_TR_IDLE:
     case WB_TR_IPI:
     case WB_TR_FORK:
-    case WB_TR_EXIT:
-        return r->task;
-    case WB_TR_WAKING:
-        return r->b;
-    default:
-        return WB_NO_TASK;
+    case WB_TR_EXIT: return r->task;
+    case WB_TR_WAKING: return r->b;
+    default: return WB_NO_TASK;
     }
 }
 

@@ -1,7 +1,8 @@
 /*
  * comm.h - names of tasks as traces show them, resolved once; who runs on a CPU before its first switch.
  *
- * Made by the exporters and views for the time of one call. Ids past the table (a record of a task that nobody knows) get "<...>".
+ * Made by the exporters and views for the time of one call. Ids past the table (a record of a task that nobody knows)
+ * get "<...>".
  */
 #ifndef WB_TRACE_COMM_H
 #define WB_TRACE_COMM_H
@@ -33,8 +34,8 @@ static inline void comm_set_prio(struct comm_table *t, task_id id, uint32_t prio
     if (id < t->n && prio) t->entry[id].prio = prio;
 }
 
-/* Who ran on each CPU when the ring begins: whom the first record there that tells (a switch, a waker, a tick) names; WB_NO_TASK
- * when nothing happened there, which means that the CPU was idle throughout. */
+/* Who ran on each CPU when the ring begins: whom the first record there that tells (a switch, a waker, a tick) names;
+ * WB_NO_TASK when nothing happened there, which means that the CPU was idle throughout. */
 void trace_first_tasks(const struct wb_trace *t, uint32_t ncpus, task_id *current);
 
 #endif

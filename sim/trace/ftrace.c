@@ -1,10 +1,10 @@
 /*
  * ftrace.c - the ring as tracefs text, the form that Perfetto, trace viewers and people read.
  *
- * Line: `%16s-%-5u (%5u) [%03u] flags %5u.%09u: event: key=value ...` (Linux 5.x trace_print_context() with record-tgid). The task
- * at the head of a line is the one that runs on the CPU, known from the last switch there, or before the first switch from what that
- * switch says it left. Waking and wakeup are both written because readers want one or the other. Numbers are formatted by hand:
- * printf would be five times slower than the rest.
+ * Line: `%16s-%-5u (%5u) [%03u] flags %5u.%09u: event: key=value ...` (Linux 5.x trace_print_context() with
+ * record-tgid). The task at the head of a line is the one that runs on the CPU, known from the last switch there, or
+ * before the first switch from what that switch says it left. Waking and wakeup are both written because readers want
+ * one or the other. Numbers are formatted by hand: printf would be five times slower than the rest.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -64,7 +64,8 @@ static void put_rule(struct writer *w, uint16_t rule)
     const char *text = rule && w->names->rule ? w->names->rule(w->names->ctx, rule) : NULL;
     if (!text) return;
     put_text(w, " (");
-    for (size_t i = 0; text[i] && i < 200; i++) put_char(w, text[i] < ' ' || text[i] == '|' || text[i] == 127 ? '_' : text[i]);
+    for (size_t i = 0; text[i] && i < 200; i++)
+        put_char(w, text[i] < ' ' || text[i] == '|' || text[i] == 127 ? '_' : text[i]);
     put_char(w, ')');
 }
 
@@ -80,7 +81,8 @@ static void put_head(struct writer *w, const struct wb_trace_record *r, task_id 
     char *pid = w->at;
     put_u(w, t->pid);
     while (w->at - pid < 5) put_char(w, ' ');
-    if (t->idle || !t->tgid) put_text(w, " (-----) [");
+    if (t->idle || !t->tgid)
+        put_text(w, " (-----) [");
     else {
         put_text(w, " (");
         put_padded(w, t->tgid, 5, ' ');
@@ -124,7 +126,7 @@ static void put_mark(struct writer *w, const struct wb_trace_record *r, task_id 
 /* ------------------------------------------------------------------ one function per record type */
 static void put_state(struct writer *w, uint32_t state)
 {
-    static const char letter[] = { 'R', 'S', 'D', 'X', 'R' }; /* enum wb_task_state */
+    static const char letter[] = {'R', 'S', 'D', 'X', 'R'}; /* enum wb_task_state */
     uint32_t s = state & (TRACE_PREEMPTED - 1);
     put_char(w, s < sizeof(letter) ? letter[s] : '?');
     if (state & TRACE_PREEMPTED) put_char(w, '+');
@@ -272,10 +274,12 @@ static void line_counter(struct writer *w, const struct wb_trace_record *r)
 }
 
 static void (*const line[WB_TR_N])(struct writer *w, const struct wb_trace_record *r) = {
-    [WB_TR_SWITCH] = line_switch,   [WB_TR_WAKING] = line_waking,   [WB_TR_WAKEUP] = line_wakeup,
-    [WB_TR_WAKEUP_NEW] = line_wakeup_new, [WB_TR_MIGRATE] = line_migrate, [WB_TR_FORK] = line_fork,
-    [WB_TR_EXIT] = line_exit,       [WB_TR_RUNTIME] = line_runtime, [WB_TR_IDLE] = line_idle,
-    [WB_TR_BALANCE] = line_balance, [WB_TR_PHASE] = line_phase,     [WB_TR_COUNTER] = line_counter,
+    [WB_TR_SWITCH] = line_switch,   [WB_TR_WAKING] = line_waking,
+    [WB_TR_WAKEUP] = line_wakeup,   [WB_TR_WAKEUP_NEW] = line_wakeup_new,
+    [WB_TR_MIGRATE] = line_migrate, [WB_TR_FORK] = line_fork,
+    [WB_TR_EXIT] = line_exit,       [WB_TR_RUNTIME] = line_runtime,
+    [WB_TR_IDLE] = line_idle,       [WB_TR_BALANCE] = line_balance,
+    [WB_TR_PHASE] = line_phase,     [WB_TR_COUNTER] = line_counter,
 };
 
 /* ------------------------------------------------------------------ the file */
@@ -326,7 +330,7 @@ int wb_trace_write_ftrace(FILE *out, const struct wb_trace *t, const struct wb_t
                           const struct wb_ftrace_options *opt)
 {
     static const struct wb_ftrace_options plain;
-    struct writer w = { .out = out, .names = names, .opt = opt ? opt : &plain, .trace = t };
+    struct writer w = {.out = out, .names = names, .opt = opt ? opt : &plain, .trace = t};
     w.error = prepare(&w);
     if (w.error) goto out;
     put_header(&w);

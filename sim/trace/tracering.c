@@ -10,6 +10,6 @@ int trace_init(struct wb_trace *t, struct arena *a, uint64_t capacity, sim_time 
     while (n < capacity) n *= 2;
     struct wb_trace_record *ring = ARENA_NEW(a, struct wb_trace_record, n);
     if (!ring) return -ENOMEM;
-    *t = (struct wb_trace){ .ring = ring, .capacity = n, .from = from, .to = to };
+    *t = (struct wb_trace){.ring = ring, .capacity = n, .from = from, .to = to};
     return 0;
 }

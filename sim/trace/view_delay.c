@@ -1,9 +1,9 @@
 /*
  * view_delay.c - how long tasks waited: per task as `perf sched latency`, per stay on a CPU as `perf sched timehist`.
  *
- * Words as in perf: run time = on a CPU; sch delay = from becoming runnable (woken, or preempted) to running; wait time = from leaving a
- * CPU to running again, sleep and delay together. A wakeup counts from the waking record when there is one, else from the
- * wakeup. Intervals that began before the ring did have no beginning and are left out.
+ * Words as in perf: run time = on a CPU; sch delay = from becoming runnable (woken, or preempted) to running; wait
+ * time = from leaving a CPU to running again, sleep and delay together. A wakeup counts from the waking record when
+ * there is one, else from the wakeup. Intervals that began before the ring did have no beginning and are left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 #define LINES_DEFAULT 10000u
 
 struct life {
-    sim_time ready;    /* runnable and waiting since, or NEVER */
-    sim_time in, out;  /* last came to a CPU, last left one; NEVER = before the ring */
+    sim_time ready;       /* runnable and waiting since, or NEVER */
+    sim_time in, out;     /* last came to a CPU, last left one; NEVER = before the ring */
     sim_time wait, delay; /* of the present stay; NEVER = unknown */
     /* sums over the window */
     sim_time ran, delay_sum, delay_max, delay_at;
@@ -85,11 +85,8 @@ static void step(struct walk *w, const struct wb_trace_record *r)
         break;
     case WB_TR_WAKING:
     case WB_TR_WAKEUP:
-    case WB_TR_WAKEUP_NEW:
-        becomes_ready(w, r->task, r->when);
-        break;
-    default:
-        break;
+    case WB_TR_WAKEUP_NEW: becomes_ready(w, r->task, r->when); break;
+    default: break;
     }
 }
 
@@ -101,8 +98,7 @@ static int walk_start(struct walk *w, const struct wb_view_options *o)
     if (comm_table_init(&w->tasks, w->names)) return -1;
     w->life = calloc(w->names->ntasks + 1u, sizeof(*w->life));
     if (!w->life) return -1;
-    for (task_id i = 0; i < w->tasks.n; i++)
-        w->life[i] = (struct life){ .ready = NEVER, .in = NEVER, .out = NEVER };
+    for (task_id i = 0; i < w->tasks.n; i++) w->life[i] = (struct life){.ready = NEVER, .in = NEVER, .out = NEVER};
     return 0;
 }
 
@@ -162,11 +158,11 @@ static int latency_table(struct walk *w)
     struct ranked *list = calloc(w->tasks.n + 1u, sizeof(*list));
     if (!list) return -1;
     size_t n = 0;
-    struct life sum = { 0 };
+    struct life sum = {0};
     for (task_id i = 0; i < w->tasks.n; i++) {
         const struct life *l = &w->life[i];
         if (w->tasks.entry[i].idle || (!l->switches && !l->delays)) continue;
-        list[n++] = (struct ranked){ i, l };
+        list[n++] = (struct ranked){i, l};
         sum.ran += l->ran;
         sum.switches += l->switches;
     }
@@ -183,7 +179,7 @@ char *wb_view_latency(const struct wb_trace *t, const struct wb_trace_names *nam
 {
     char *text = NULL;
     size_t n = 0;
-    struct walk w = { .trace = t, .names = names };
+    struct walk w = {.trace = t, .names = names};
     w.out = open_memstream(&text, &n);
     if (!w.out) return NULL;
     int rc = walk_start(&w, o);
@@ -215,12 +211,13 @@ char *wb_view_timehist(const struct wb_trace *t, const struct wb_trace_names *na
 {
     char *text = NULL;
     size_t n = 0;
-    struct walk w = { .trace = t, .names = names, .stay = print_stay };
+    struct walk w = {.trace = t, .names = names, .stay = print_stay};
     w.out = open_memstream(&text, &n);
     if (!w.out) return NULL;
     int rc = walk_start(&w, o);
     if (!rc) {
-        fprintf(w.out, "%15s %6s  %-26s %12s %12s %12s\n", "time", "cpu", "task name", "wait time", "sch delay", "run time");
+        fprintf(w.out, "%15s %6s  %-26s %12s %12s %12s\n", "time", "cpu", "task name", "wait time", "sch delay",
+                "run time");
         fprintf(w.out, "%15s %6s  %-26s %12s %12s %12s\n", "", "", "[pid]", "(msec)", "(msec)", "(msec)");
         walk_all(&w);
         if (w.left_out) fprintf(w.out, "... %llu more lines\n", (unsigned long long)w.left_out);

@@ -1,9 +1,9 @@
 /*
  * view_map.c - who runs where, switch by switch, as `perf sched map` prints it.
  *
- * One column per CPU with the short name of its task ('.' idle, blank unknown), '*' before the CPU where the switch happened, the time in
- * seconds, and the full name when a short one appears for the first time. Migrations are lines of their own. CPUs on which
- * nothing happened in the window have no column when there are many.
+ * One column per CPU with the short name of its task ('.' idle, blank unknown), '*' before the CPU where the switch
+ * happened, the time in seconds, and the full name when a short one appears for the first time. Migrations are lines
+ * of their own. CPUs on which nothing happened in the window have no column when there are many.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@ struct map {
     struct comm_table tasks;
     sim_time from, to;
     uint64_t lines, lines_max, left_out;
-    task_id *current;    /* [ncpus] */
-    bool *shown;         /* [ncpus] */
-    char (*brief)[4];    /* [ntasks] "" = none yet */
+    task_id *current; /* [ncpus] */
+    bool *shown;      /* [ncpus] */
+    char (*brief)[4]; /* [ntasks] "" = none yet */
     uint32_t nbrief;
 };
 
@@ -95,8 +95,10 @@ static void step(struct map *m, const struct wb_trace_record *r)
         return;
     }
     m->lines++;
-    if (is_switch) print_switch(m, r, name_task(m, r->a));
-    else print_migration(m, r);
+    if (is_switch)
+        print_switch(m, r, name_task(m, r->a));
+    else
+        print_migration(m, r);
 }
 
 static void print_head(struct map *m)
@@ -142,7 +144,7 @@ char *wb_view_map(const struct wb_trace *t, const struct wb_trace_names *names, 
 {
     char *text = NULL;
     size_t n = 0;
-    struct map m = { .trace = t, .names = names, .from = o->from, .to = o->to ? o->to : WB_TIME_NEVER };
+    struct map m = {.trace = t, .names = names, .from = o->from, .to = o->to ? o->to : WB_TIME_NEVER};
     m.lines_max = o->lines ? o->lines : LINES_DEFAULT;
     m.out = open_memstream(&text, &n);
     if (!m.out) return NULL;

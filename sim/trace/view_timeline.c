@@ -1,8 +1,9 @@
 /*
  * view_timeline.c - who ran where, one row per CPU and one letter per column.
  *
- * A column shows the task that ran longest inside it (the first of equals). Time on one CPU comes in order, so only the column under
- * way needs sums per task. Letters go to the tasks seen, in order of id; beyond 62 tasks those who ran longest get them.
+ * A column shows the task that ran longest inside it (the first of equals). Time on one CPU comes in order, so only
+ * the column under way needs sums per task. Letters go to the tasks seen, in order of id; beyond 62 tasks those who
+ * ran longest get them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,26 +25,26 @@ static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw
 struct row {
     task_id current;
     sim_time since;
-    uint32_t column;              /* under way */
+    uint32_t column; /* under way */
     uint32_t n;
     task_id who[COLUMN_TASKS];
     sim_time time[COLUMN_TASKS];
     uint32_t marks;
-    bool busy;                    /* somebody ran */
+    bool busy; /* somebody ran */
 };
 struct chart {
     FILE *out;
     const struct wb_trace *trace;
     const struct wb_trace_names *names;
     struct comm_table tasks;
-    sim_time from, to, column;    /* column: ps of one */
+    sim_time from, to, column; /* column: ps of one */
     uint32_t columns, width, label;
     bool unicode;
-    struct row *row;              /* [ncpus] */
-    task_id *cell;                /* [ncpus][columns] */
-    uint8_t *mark;                /* [ncpus][columns] a task arrived by migration */
-    sim_time *ran, *sorted;       /* [ntasks]; sorted is scratch */
-    char *letter;                 /* [ntasks] 0 = not seen */
+    struct row *row;        /* [ncpus] */
+    task_id *cell;          /* [ncpus][columns] */
+    uint8_t *mark;          /* [ncpus][columns] a task arrived by migration */
+    sim_time *ran, *sorted; /* [ntasks]; sorted is scratch */
+    char *letter;           /* [ntasks] 0 = not seen */
 };
 
 /* ------------------------------------------------------------------ filling the grid */
@@ -160,9 +161,12 @@ static void draw_cell(const struct chart *c, uint32_t cpu, uint32_t col, bool ma
 {
     size_t at = (size_t)cpu * c->columns + col;
     task_id who = c->cell[at];
-    if (marks && c->mark[at]) fputs(mark_sign(c), c->out);
-    else if (who >= c->tasks.n || !c->letter[who]) fputs(idle_sign(c), c->out);
-    else fputc(c->letter[who], c->out);
+    if (marks && c->mark[at])
+        fputs(mark_sign(c), c->out);
+    else if (who >= c->tasks.n || !c->letter[who])
+        fputs(idle_sign(c), c->out);
+    else
+        fputc(c->letter[who], c->out);
 }
 
 static bool marks_readable(const struct chart *c, uint32_t cpu)
@@ -187,7 +191,7 @@ static void draw_axis(const struct chart *c)
     static const struct {
         const char *name;
         sim_time ps;
-    } unit[] = { { "s", WB_S }, { "ms", WB_MS }, { "us", WB_US }, { "ns", WB_NS }, { "ps", 1 } };
+    } unit[] = {{"s", WB_S}, {"ms", WB_MS}, {"us", WB_US}, {"ns", WB_NS}, {"ps", 1}};
     sim_time step = nice_step(c->column * 5);
     unsigned u = 0;
     while (u + 1 < WB_ARRAY_SIZE(unit) && unit[u].ps > step) u++;
@@ -226,9 +230,11 @@ static void draw_legend(const struct chart *c, uint32_t limit)
 {
     uint32_t used = 0, others = 0;
     for (task_id i = 0; i < c->tasks.n; i++) {
-        char sign[2] = { c->letter[i], 0 };
-        if (c->letter[i] == '+') others++;
-        else if (c->letter[i]) legend_item(c, &used, limit, sign, c->tasks.entry[i].comm);
+        char sign[2] = {c->letter[i], 0};
+        if (c->letter[i] == '+')
+            others++;
+        else if (c->letter[i])
+            legend_item(c, &used, limit, sign, c->tasks.entry[i].comm);
     }
     if (others) legend_item(c, &used, limit, "+", "others");
     legend_item(c, &used, limit, idle_sign(c), "idle");
@@ -271,8 +277,10 @@ static void draw_idle_cpus(const struct chart *c)
         if (c->row[cpu].busy) continue;
         uint32_t last = cpu;
         while (last + 1 < c->names->ncpus && !c->row[last + 1].busy) last++;
-        if (last > cpu) fprintf(c->out, "%s%u-%u", lead, cpu, last);
-        else fprintf(c->out, "%s%u", lead, cpu);
+        if (last > cpu)
+            fprintf(c->out, "%s%u-%u", lead, cpu, last);
+        else
+            fprintf(c->out, "%s%u", lead, cpu);
         lead = ",";
         cpu = last;
     }
@@ -335,7 +343,8 @@ static int draw(struct chart *c)
     return 0;
 }
 
-/* What to draw: the asked part of what the ring holds. Without a wish it begins with the first event, not with an empty stretch. */
+/* What to draw: the asked part of what the ring holds. Without a wish it begins with the first event, not with an
+ * empty stretch. */
 static void window(const struct wb_trace *t, const struct wb_view_options *o, sim_time *from, sim_time *to)
 {
     uint64_t n = trace_count(t);
@@ -350,7 +359,7 @@ char *wb_view_timeline(const struct wb_trace *t, const struct wb_trace_names *na
 {
     char *text = NULL;
     size_t n = 0;
-    struct chart c = { .trace = t, .names = names, .unicode = o->unicode };
+    struct chart c = {.trace = t, .names = names, .unicode = o->unicode};
     c.width = WB_MAX(o->width ? o->width : WIDTH_DEFAULT, WIDTH_MIN);
     c.label = names->ncpus > 10000 ? 9 : names->ncpus > 1000 ? 8 : names->ncpus > 100 ? 7 : names->ncpus > 10 ? 6 : 5;
     window(t, o, &c.from, &c.to);

@@ -17,8 +17,13 @@ static double cpu_seconds(void)
 static void append(struct wb_trace *t, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
-        trace_emit(t, (struct wb_trace_record){ .when = i * 1000, .type = WB_TR_SWITCH, .cpu = (uint16_t)(i & 1), .task = FIX_WR,
-                                                .a = FIX_RD, .b = 1, .c = FIX_PRIO });
+        trace_emit(t, (struct wb_trace_record){.when = i * 1000,
+                                               .type = WB_TR_SWITCH,
+                                               .cpu = (uint16_t)(i & 1),
+                                               .task = FIX_WR,
+                                               .a = FIX_RD,
+                                               .b = 1,
+                                               .c = FIX_PRIO});
 }
 
 int main(void)

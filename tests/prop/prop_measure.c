@@ -31,8 +31,9 @@ struct twin {
 
 static struct prop_op make(struct prop_rng *r)
 {
-    static const uint32_t often[] = { ADD, ADD, SERIES, TOGETHER, APART, END, WINDOW, WINDOW, WINDOW, START };
-    return (struct prop_op){ .kind = often[prop_below(r, WB_ARRAY_SIZE(often))], .a = prop_u64(r) >> 8, .b = prop_u64(r) >> 8 };
+    static const uint32_t often[] = {ADD, ADD, SERIES, TOGETHER, APART, END, WINDOW, WINDOW, WINDOW, START};
+    return (struct prop_op){
+        .kind = often[prop_below(r, WB_ARRAY_SIZE(often))], .a = prop_u64(r) >> 8, .b = prop_u64(r) >> 8};
 }
 
 /* Amount in (from, to]: a window takes what was added at its very end, before it was closed. */
@@ -68,7 +69,7 @@ static uint64_t all_in_state(const struct twin *t, int state, sim_time from, sim
     return sum;
 }
 
-static const struct wb_metric_spec spec = { .name = "rate", .unit = "1/s", .help = "" };
+static const struct wb_metric_spec spec = {.name = "rate", .unit = "1/s", .help = ""};
 
 struct pieces {
     struct wb_measure *m;
@@ -104,15 +105,19 @@ static void apply(struct pieces *x, struct twin *t, const struct prop_op *op)
     if (t->n == EVENTS_MAX || t->nmoves == EVENTS_MAX) return;
     t->now = later(x, t, op->a);
     if (op->kind == ADD || op->kind == SERIES) {
-        if (op->kind == ADD) measure_progress_add(x->p, op->b % 100);
-        else measure_series_add(x->m, x->series, op->b % 100);
+        if (op->kind == ADD)
+            measure_progress_add(x->p, op->b % 100);
+        else
+            measure_series_add(x->m, x->series, op->b % 100);
         t->event[t->n].at = t->now;
         t->event[t->n].amount = op->b % 100;
         t->event[t->n++].series = op->kind == SERIES;
         return;
     }
-    if (op->kind == END) measure_pair_end(x->m, x->pair[pair], t->now);
-    else measure_pair_set(x->m, x->pair[pair], op->kind == TOGETHER, t->now);
+    if (op->kind == END)
+        measure_pair_end(x->m, x->pair[pair], t->now);
+    else
+        measure_pair_set(x->m, x->pair[pair], op->kind == TOGETHER, t->now);
     t->move[t->nmoves].at = t->now;
     t->move[t->nmoves].pair = pair;
     t->move[t->nmoves++].state = op->kind == END ? 0 : op->kind == APART ? 1 : 2;
@@ -133,7 +138,7 @@ static double share(const struct twin *t, sim_time from, sim_time to)
 
 static bool compare(const struct pieces *x, const struct twin *t, char *why, size_t nwhy)
 {
-    struct wb_result r = { 0 };
+    struct wb_result r = {0};
     if (measure_result(x->m, &r)) return false;
     const struct wb_metric *rate = wb_result_find(&r, 0, "rate"), *co = wb_result_find(&r, 0, "colocated");
     const struct wb_metric *s = wb_result_find(&r, MEASURE_MACHINE, "s.rate");
@@ -144,9 +149,12 @@ static bool compare(const struct pieces *x, const struct twin *t, char *why, siz
         if (!same(s->window[i] * width, (double)amount(t, 1, from, to), "series", i, why, nwhy)) return false;
         if (!same(co->window[i], share(t, from, to), "share", i, why, nwhy)) return false;
     }
-    return same(wb_result_find(&r, MEASURE_MACHINE, "s")->value, (double)amount(t, 1, t->start, t->now), "total", 0, why, nwhy) &&
+    return same(wb_result_find(&r, MEASURE_MACHINE, "s")->value, (double)amount(t, 1, t->start, t->now), "total", 0,
+                why, nwhy) &&
            same(co->value, share(t, t->start, t->now), "share of all", 0, why, nwhy) &&
-           same(wb_result_find(&r, 0, "regime.together")->hist->count ? (double)wb_result_find(&r, 0, "regime.together")->hist->sum : 0,
+           same(wb_result_find(&r, 0, "regime.together")->hist->count
+                    ? (double)wb_result_find(&r, 0, "regime.together")->hist->sum
+                    : 0,
                 (double)all_in_state(t, 2, t->start, t->now), "sum of regimes", 0, why, nwhy);
 }
 
@@ -154,9 +162,10 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
 {
     struct arena a;
     arena_init(&a, "prop");
-    struct pieces x = { .m = measure_new(&a, &(struct measure_options){ .ninstances = 1, .window = WINDOW_PS, .windows_max = 8 }) };
+    struct pieces x = {
+        .m = measure_new(&a, &(struct measure_options){.ninstances = 1, .window = WINDOW_PS, .windows_max = 8})};
     x.p = measure_progress_new(x.m, 0, &spec);
-    x.series = measure_series_new(x.m, &(struct measure_series_def){ .name = "s", .unit = "1", .help = "" });
+    x.series = measure_series_new(x.m, &(struct measure_series_def){.name = "s", .unit = "1", .help = ""});
     for (uint32_t i = 0; i < PAIRS; i++) x.pair[i] = measure_pair_new(x.m, 0, NULL);
     struct twin *t = calloc(1, sizeof(*t));
     bool good = t && !measure_seal(x.m);
@@ -175,12 +184,12 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
 static void test_windows_against_a_list(void **state)
 {
     (void)state;
-    static const struct property p = { .name = "measure", .ops_max = 400, .make = make, .run = run };
+    static const struct property p = {.name = "measure", .ops_max = 400, .make = make, .run = run};
     assert_true(prop_check(&p, 2000));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_windows_against_a_list) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_windows_against_a_list)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,14 +24,15 @@ static void test_golden(void **state)
     struct arena a;
     struct wb_trace t = fix_ring(&a, 64);
     fix_story(&t);
-    char *got = text_of(&t, &(struct wb_ftrace_options){ .machine = "nehalem 2s", .run = "5f0c9a1e", .seed = 20240601 });
+    char *got = text_of(&t, &(struct wb_ftrace_options){.machine = "nehalem 2s", .run = "5f0c9a1e", .seed = 20240601});
     assert_string_equal(
         got,
         "# tracer: nop\n"
         "#\n"
         "# wakebal: simulated; machine=nehalem_2s run=5f0c9a1e seed=20240601\n"
         "#           TASK-PID    (  TGID) CPU#  IRQFL   TIMESTAMP  FUNCTION\n"
-        "          <idle>-0     (-----) [000] d..2.     0.000000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 "
+        "          <idle>-0     (-----) [000] d..2.     0.000000000: sched_switch: prev_comm=swapper/0 prev_pid=0 "
+        "prev_prio=120 "
         "prev_state=R ==> next_comm=bw_pipe-wr next_pid=102 next_prio=120\n"
         "      bw_pipe-wr-102   (  101) [000] d..3.     0.000004000: sched_waking: comm=bw_pipe-rd pid=103 prio=120 "
         "target_cpu=000\n"
@@ -45,11 +46,14 @@ static void test_golden(void **state)
         "target_cpu=000\n"
         "      bw_pipe-rd-103   (  101) [000] d..2.     0.000020000: sched_switch: prev_comm=bw_pipe-rd prev_pid=103 "
         "prev_prio=120 prev_state=R+ ==> next_comm=bw_pipe-wr next_pid=102 next_prio=120\n"
-        "          <idle>-0     (-----) [001] d..2.     0.000030000: sched_migrate_task: comm=bw_pipe-rd pid=103 prio=120 "
+        "          <idle>-0     (-----) [001] d..2.     0.000030000: sched_migrate_task: comm=bw_pipe-rd pid=103 "
+        "prio=120 "
         "orig_cpu=0 dest_cpu=1\n"
-        "          <idle>-0     (-----) [001] d..2.     0.000030250: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 "
+        "          <idle>-0     (-----) [001] d..2.     0.000030250: sched_switch: prev_comm=swapper/1 prev_pid=0 "
+        "prev_prio=120 "
         "prev_state=R ==> next_comm=bw_pipe-rd next_pid=103 next_prio=120\n"
-        "      bw_pipe-wr-102   (  101) [000] .....     0.000040000: sched_process_exit: comm=bw_pipe-wr pid=102 prio=120\n"
+        "      bw_pipe-wr-102   (  101) [000] .....     0.000040000: sched_process_exit: comm=bw_pipe-wr pid=102 "
+        "prio=120\n"
         "      bw_pipe-wr-102   (  101) [000] d..2.     0.000040000: sched_switch: prev_comm=bw_pipe-wr prev_pid=102 "
         "prev_prio=120 prev_state=X ==> next_comm=swapper/0 next_pid=0 next_prio=120\n");
     free(got);
@@ -62,8 +66,9 @@ static void every_type(struct wb_trace *t)
     fix_story(t);
     sim_time at = 123456 * WB_S + 789;
     for (uint16_t type = 0; type < WB_TR_N; type++)
-        trace_emit(t, (struct wb_trace_record){ .when = at, .type = type, .cpu = 2, .task = FIX_ODD, .a = 4, .b = 5, .c = FIX_PRIO,
-                                                .rule = 1 });
+        trace_emit(t,
+                   (struct wb_trace_record){
+                       .when = at, .type = type, .cpu = 2, .task = FIX_ODD, .a = 4, .b = 5, .c = FIX_PRIO, .rule = 1});
 }
 
 static void test_marks(void **state)
@@ -72,21 +77,23 @@ static void test_marks(void **state)
     struct arena a;
     struct wb_trace t = fix_ring(&a, 64);
     every_type(&t);
-    char *got = text_of(&t, &(struct wb_ftrace_options){ .marks = true });
+    char *got = text_of(&t, &(struct wb_ftrace_options){.marks = true});
     assert_non_null(strstr(got, "# wakebal: simulated; machine=- run=- seed=0\n"));
-    assert_non_null(strstr(got, "0.000030000: tracing_mark_write: I|101|migrate bw_pipe-rd cpu0->cpu1 (idle sibling)\n"));
+    assert_non_null(
+        strstr(got, "0.000030000: tracing_mark_write: I|101|migrate bw_pipe-rd cpu0->cpu1 (idle sibling)\n"));
     assert_non_null(strstr(got, "sched_stat_runtime: comm=a_b_c_d_e_01234 pid=104 runtime=21474836484 [ns]\n"));
     assert_non_null(strstr(got, "tracing_mark_write: I|0|phase 4 5 7864440\n"));
     assert_non_null(strstr(got, "123456.000000000: cpu_idle: state=1 cpu_id=2\n"));
     free(got);
-    got = text_of(&t, &(struct wb_ftrace_options){ .schedule_only = true });
+    got = text_of(&t, &(struct wb_ftrace_options){.schedule_only = true});
     assert_null(strstr(got, "cpu_idle"));
     assert_null(strstr(got, "tracing_mark"));
     free(got);
     arena_free(&a);
 }
 
-/* The importer's line pattern, as its tokenizer documents it: pid, tgid, cpu, at most five flag characters, time, event. */
+/* The importer's line pattern, as its tokenizer documents it: pid, tgid, cpu, at most five flag characters, time,
+ * event. */
 static void test_perfetto_line_pattern(void **state)
 {
     (void)state;
@@ -94,10 +101,13 @@ static void test_perfetto_line_pattern(void **state)
     struct wb_trace t = fix_ring(&a, 64);
     regex_t re;
     every_type(&t);
-    assert_int_equal(regcomp(&re, "-[0-9]+ +(\\( *([0-9]+|-+)\\) +)?\\[[0-9]+\\] +([a-zA-Z.]{3}[0-9a-f.]{1,2})? +[0-9]+\\.[0-9]+: +[^ ]+:",
-                             REG_EXTENDED | REG_NOSUB),
-                     0);
-    char *got = text_of(&t, &(struct wb_ftrace_options){ .marks = true }), *save = NULL;
+    assert_int_equal(
+        regcomp(
+            &re,
+            "-[0-9]+ +(\\( *([0-9]+|-+)\\) +)?\\[[0-9]+\\] +([a-zA-Z.]{3}[0-9a-f.]{1,2})? +[0-9]+\\.[0-9]+: +[^ ]+:",
+            REG_EXTENDED | REG_NOSUB),
+        0);
+    char *got = text_of(&t, &(struct wb_ftrace_options){.marks = true}), *save = NULL;
     size_t n = 0;
     assert_memory_equal(got, "# tracer: nop\n", 14);
     for (char *line = strtok_r(got, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -121,10 +131,12 @@ struct parsed {
 static bool parse_switch(const char *line, struct parsed *p)
 {
     int end = 0;
-    int n = sscanf(line, " %31[^ ] (%*[^)]) [%u] %*5[a-z0-9.] %llu.%9llu: sched_switch: prev_comm=%31[^ ] prev_pid=%u prev_prio=%u "
-                         "prev_state=%7[A-Z+] ==> next_comm=%31[^ ] next_pid=%u next_prio=%u%n",
-                   p->comm, &p->cpu, &p->s, &p->ns, p->prev, &p->prev_pid, &p->prev_prio, p->state, p->next, &p->next_pid,
-                   &p->next_prio, &end);
+    int n = sscanf(
+        line,
+        " %31[^ ] (%*[^)]) [%u] %*5[a-z0-9.] %llu.%9llu: sched_switch: prev_comm=%31[^ ] prev_pid=%u prev_prio=%u "
+        "prev_state=%7[A-Z+] ==> next_comm=%31[^ ] next_pid=%u next_prio=%u%n",
+        p->comm, &p->cpu, &p->s, &p->ns, p->prev, &p->prev_pid, &p->prev_prio, p->state, p->next, &p->next_pid,
+        &p->next_prio, &end);
     if (n != 11 || line[end]) return false;
     char *dash = strrchr(p->comm, '-');
     if (!dash || sscanf(dash, "-%u", &p->pid) != 1) return false;
@@ -137,15 +149,19 @@ static void test_switches_read_back(void **state)
     struct arena a;
     struct wb_trace t = fix_ring(&a, 4096);
     uint64_t seed = 1;
-    task_id current[FIX_CPUS] = { 0, 1, 2 };
+    task_id current[FIX_CPUS] = {0, 1, 2};
     for (unsigned i = 0; i < 3000; i++) {
         seed = seed * 6364136223846793005ull + 1442695040888963407ull;
         uint16_t cpu = (uint16_t)((seed >> 33) % FIX_CPUS);
         task_id next = (task_id)((seed >> 40) % FIX_TASKS);
         if (next < FIX_CPUS) next = cpu;
-        trace_emit(&t, (struct wb_trace_record){ .when = i * (seed >> 50) + i * WB_MS, .type = WB_TR_SWITCH, .cpu = cpu,
-                                                 .task = current[cpu], .a = next, .b = (uint32_t)(seed >> 60) & 3,
-                                                 .c = 100u << 16 | 139u });
+        trace_emit(&t, (struct wb_trace_record){.when = i * (seed >> 50) + i * WB_MS,
+                                                .type = WB_TR_SWITCH,
+                                                .cpu = cpu,
+                                                .task = current[cpu],
+                                                .a = next,
+                                                .b = (uint32_t)(seed >> 60) & 3,
+                                                .c = 100u << 16 | 139u});
         current[cpu] = next;
     }
     char *got = text_of(&t, NULL), *save = NULL;
@@ -187,18 +203,18 @@ static void test_names(void **state)
     char comm[WB_COMM_MAX];
     static const struct {
         const char *name, *want;
-    } row[] = { { "hackbench", "hackbench" },
-                { "exactly15bytes!", "exactly15bytes!" },
-                { "sixteen bytes !!", "sixteen_bytes_!" },
-                { "a|b\x1b[31m", "a_b_[31m" },
-                { "12345678901234\xc3\xa9x", "12345678901234" },
-                { "", "_" },
-                { NULL, "<...>" } };
+    } row[] = {{"hackbench", "hackbench"},
+               {"exactly15bytes!", "exactly15bytes!"},
+               {"sixteen bytes !!", "sixteen_bytes_!"},
+               {"a|b\x1b[31m", "a_b_[31m"},
+               {"12345678901234\xc3\xa9x", "12345678901234"},
+               {"", "_"},
+               {NULL, "<...>"}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(row); i++) {
-        wb_trace_comm(comm, &(struct wb_trace_task){ .name = row[i].name });
+        wb_trace_comm(comm, &(struct wb_trace_task){.name = row[i].name});
         assert_string_equal(comm, row[i].want);
     }
-    wb_trace_comm(comm, &(struct wb_trace_task){ .idle = true, .cpu = 4095 });
+    wb_trace_comm(comm, &(struct wb_trace_task){.idle = true, .cpu = 4095});
     assert_string_equal(comm, "swapper/4095");
 }
 

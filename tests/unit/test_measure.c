@@ -8,11 +8,13 @@
 
 static struct arena arena;
 static struct wb_measure *m;
-static const struct wb_metric_spec bandwidth = { .name = "bandwidth", .unit = "B/s", .better = WB_BETTER_HIGHER, .help = "h" };
-static const struct wb_metric_spec trip = { .name = "trip", .unit = "s", .better = WB_BETTER_LOWER, .per_count = true };
-static const struct wb_metric_spec took = { .name = "took", .unit = "s", .better = WB_BETTER_LOWER, .elapsed = true };
-static const struct measure_series_def switches = { .name = "switches", .unit = "1", .help = "" };
-static const struct measure_series_def wasted = { .name = "waste", .unit = "1", .help = "", .kind = SERIES_TIME, .per = 4 };
+static const struct wb_metric_spec bandwidth = {
+    .name = "bandwidth", .unit = "B/s", .better = WB_BETTER_HIGHER, .help = "h"};
+static const struct wb_metric_spec trip = {.name = "trip", .unit = "s", .better = WB_BETTER_LOWER, .per_count = true};
+static const struct wb_metric_spec took = {.name = "took", .unit = "s", .better = WB_BETTER_LOWER, .elapsed = true};
+static const struct measure_series_def switches = {.name = "switches", .unit = "1", .help = ""};
+static const struct measure_series_def wasted = {
+    .name = "waste", .unit = "1", .help = "", .kind = SERIES_TIME, .per = 4};
 
 static void begin(const struct measure_options *o)
 {
@@ -42,7 +44,7 @@ static void run_windows(unsigned n)
 static void test_rates_leave_the_warm_up_out(void **state)
 {
     (void)state;
-    begin(&(struct measure_options){ .ninstances = 2, .window = 100, .run_length = 1000 });
+    begin(&(struct measure_options){.ninstances = 2, .window = 100, .run_length = 1000});
     struct wb_progress *b = measure_progress_new(m, 0, &bandwidth), *t = measure_progress_new(m, 1, &trip);
     struct wb_counter *c = measure_counter_new(m, 0, "calls", "1", "");
     struct wb_latency *l = measure_latency_new(m, MEASURE_MACHINE, "delay", "");
@@ -61,7 +63,7 @@ static void test_rates_leave_the_warm_up_out(void **state)
     }
     measure_progress_add(b, 2); /* in a window that does not close */
     measure_finish(m, 1550);
-    struct wb_result r = { 0 };
+    struct wb_result r = {0};
     assert_int_equal(measure_result(m, &r), 0);
     assert_int_equal(r.nwindows, 10);
     assert_int_equal(r.window_ps, 100);
@@ -81,15 +83,16 @@ static void test_rates_leave_the_warm_up_out(void **state)
     assert_near(value(&r, 0, "bandwidth.high_share"), 0.5, 1e-12);
     assert_near(value(&r, 0, "bandwidth.low_mode"), 10 / 100e-12, 1);
     for (size_t i = 1; i < r.nmetrics; i++)
-        assert_true(r.metric[i - 1].instance < r.metric[i].instance ||
-                    (r.metric[i - 1].instance == r.metric[i].instance && strcmp(r.metric[i - 1].name, r.metric[i].name) < 0));
+        assert_true(
+            r.metric[i - 1].instance < r.metric[i].instance ||
+            (r.metric[i - 1].instance == r.metric[i].instance && strcmp(r.metric[i - 1].name, r.metric[i].name) < 0));
     end();
 }
 
 static void test_rate_is_over_the_time_at_work(void **state)
 {
     (void)state;
-    begin(&(struct measure_options){ .ninstances = 3, .window = 100 });
+    begin(&(struct measure_options){.ninstances = 3, .window = 100});
     struct wb_progress *p[3];
     for (uint32_t i = 0; i < 3; i++) p[i] = measure_progress_new(m, i, &bandwidth);
     struct wb_progress *t = measure_progress_new(m, 1, &took), *never = measure_progress_new(m, 2, &took);
@@ -111,7 +114,7 @@ static void test_rate_is_over_the_time_at_work(void **state)
     }
     measure_instance_done(m, 1, 540);
     measure_finish(m, 740);
-    struct wb_result r = { 0 };
+    struct wb_result r = {0};
     assert_int_equal(measure_result(m, &r), 0);
     assert_near(value(&r, 0, "bandwidth") * 1e-12, 1.0, 1e-9);
     assert_near(value(&r, 1, "bandwidth") * 1e-12, 15.0 / 300, 1e-9);
@@ -127,12 +130,13 @@ static void test_rate_is_over_the_time_at_work(void **state)
 static void test_series_totals_rates_and_shares(void **state)
 {
     (void)state;
-    begin(&(struct measure_options){ .window = 1000, .run_length = 4000 });
+    begin(&(struct measure_options){.window = 1000, .run_length = 4000});
     uint32_t s = measure_series_new(m, &switches), w = measure_series_new(m, &wasted);
     for (unsigned i = 0; i < 20; i++) { /* the array moves while it grows */
         static char name[20][8];
         snprintf(name[i], sizeof(name[i]), "s%u", i);
-        assert_int_equal(measure_series_new(m, &(struct measure_series_def){ .name = name[i], .unit = "1", .help = "" }), i + 2);
+        assert_int_equal(measure_series_new(m, &(struct measure_series_def){.name = name[i], .unit = "1", .help = ""}),
+                         i + 2);
     }
     assert_int_equal(measure_series_new(m, &switches), s);
     assert_int_equal(measure_seal(m), 0);
@@ -144,7 +148,7 @@ static void test_series_totals_rates_and_shares(void **state)
     }
     assert_int_equal(measure_series_value(m, s), 6);
     measure_finish(m, 4000);
-    struct wb_result r = { 0 };
+    struct wb_result r = {0};
     assert_int_equal(measure_result(m, &r), 0);
     assert_near(value(&r, MEASURE_MACHINE, "switches"), 6, 0);
     assert_near(value(&r, MEASURE_MACHINE, "switches.rate"), 6 / 4000e-12, 1);
@@ -158,17 +162,17 @@ static void test_series_totals_rates_and_shares(void **state)
 static void test_windows_double_when_they_run_out(void **state)
 {
     (void)state;
-    begin(&(struct measure_options){ .ninstances = 1, .window = 10, .windows_max = 4, .run_length = 1000000 });
+    begin(&(struct measure_options){.ninstances = 1, .window = 10, .windows_max = 4, .run_length = 1000000});
     struct wb_progress *p = measure_progress_new(m, 0, &bandwidth);
     assert_int_equal(measure_seal(m), 0);
     measure_start(m, 0);
-    static const sim_time want[] = { 20, 30, 40, 60, 80, 120 }; /* 20 wide after the fourth, 40 after the sixth */
+    static const sim_time want[] = {20, 30, 40, 60, 80, 120}; /* 20 wide after the fourth, 40 after the sixth */
     for (unsigned i = 0; i < WB_ARRAY_SIZE(want); i++) {
         measure_progress_add(p, 1ull << i);
         assert_int_equal(measure_window(m, measure_window_end(m)), want[i]);
     }
     measure_finish(m, 120);
-    struct wb_result r = { 0 };
+    struct wb_result r = {0};
     assert_int_equal(measure_result(m, &r), 0);
     assert_int_equal(r.window_ps, 40);
     assert_int_equal(r.nwindows, 2);
@@ -181,30 +185,31 @@ static void test_windows_double_when_they_run_out(void **state)
 static void test_figures_from_elsewhere(void **state)
 {
     (void)state;
-    begin(&(struct measure_options){ .ninstances = 1 });
+    begin(&(struct measure_options){.ninstances = 1});
     assert_int_equal(measure_seal(m), 0);
     measure_start(m, 0);
     measure_finish(m, 5);
-    static const struct wb_metric_def own = { "zeta", "B", WB_BETTER_LOWER, "own" };
+    static const struct wb_metric_def own = {"zeta", "B", WB_BETTER_LOWER, "own"};
     measure_metric(m, 0, &own, 2.5, false);
     for (unsigned i = 0; i < 200; i++) { /* past the first room */
         static char name[200][24];
         snprintf(name[i], sizeof(name[i]), "migrations.k%03u", i);
         measure_metric_named(m, MEASURE_MACHINE, name[i], i, true);
     }
-    struct wb_result r = { 0 };
+    struct wb_result r = {0};
     assert_int_equal(measure_result(m, &r), 0);
     assert_int_equal(r.nmetrics, 201);
     assert_near(value(&r, 0, "zeta"), 2.5, 0);
     assert_near(value(&r, MEASURE_MACHINE, "migrations.k150"), 150, 0);
-    assert_string_equal(wb_result_find(&r, MEASURE_MACHINE, "migrations.k150")->help, wb_metric_def_find("migrations.KIND")->help);
+    assert_string_equal(wb_result_find(&r, MEASURE_MACHINE, "migrations.k150")->help,
+                        wb_metric_def_find("migrations.KIND")->help);
     end();
 }
 
 /* One small run; `twist` changes one number. */
 static uint64_t print_of(unsigned twist)
 {
-    begin(&(struct measure_options){ .ninstances = 1, .window = 10 });
+    begin(&(struct measure_options){.ninstances = 1, .window = 10});
     struct wb_progress *p = measure_progress_new(m, 0, &bandwidth);
     struct wb_counter *c = measure_counter_new(m, 0, "c", "1", "");
     struct wb_latency *l = measure_latency_new(m, 0, "l", "");
@@ -236,7 +241,7 @@ static void test_fingerprint_sees_every_number(void **state)
 
 static void close_early(void)
 {
-    begin(&(struct measure_options){ .window = 10 });
+    begin(&(struct measure_options){.window = 10});
     if (measure_seal(m)) return;
     measure_start(m, 0);
     measure_window(m, 9);
@@ -244,7 +249,7 @@ static void close_early(void)
 
 static void create_late(void)
 {
-    begin(&(struct measure_options){ .ninstances = 1 });
+    begin(&(struct measure_options){.ninstances = 1});
     if (measure_seal(m)) return;
     (void)!measure_progress_new(m, 0, &bandwidth);
 }
@@ -262,9 +267,12 @@ static void test_misuse_is_caught(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rates_leave_the_warm_up_out),  cmocka_unit_test(test_rate_is_over_the_time_at_work),
-        cmocka_unit_test(test_series_totals_rates_and_shares), cmocka_unit_test(test_windows_double_when_they_run_out),
-        cmocka_unit_test(test_figures_from_elsewhere),       cmocka_unit_test(test_fingerprint_sees_every_number),
+        cmocka_unit_test(test_rates_leave_the_warm_up_out),
+        cmocka_unit_test(test_rate_is_over_the_time_at_work),
+        cmocka_unit_test(test_series_totals_rates_and_shares),
+        cmocka_unit_test(test_windows_double_when_they_run_out),
+        cmocka_unit_test(test_figures_from_elsewhere),
+        cmocka_unit_test(test_fingerprint_sees_every_number),
         cmocka_unit_test(test_misuse_is_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

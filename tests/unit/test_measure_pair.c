@@ -13,7 +13,7 @@ static struct wb_result r;
 static void begin(uint32_t instances, sim_time window)
 {
     arena_init(&arena, "test");
-    m = measure_new(&arena, &(struct measure_options){ .ninstances = instances, .window = window });
+    m = measure_new(&arena, &(struct measure_options){.ninstances = instances, .window = window});
     assert_non_null(m);
 }
 
@@ -56,7 +56,7 @@ static void test_shares_and_regimes(void **state)
     measure_window(m, 90);
     finish(100);
     assert_near(metric(0, "colocated")->value, 30.0 / 90, 1e-15);
-    static const double share[] = { 1, 0, 0.5, 0 };
+    static const double share[] = {1, 0, 0.5, 0};
     for (unsigned i = 0; i < 4; i++) assert_near(metric(0, "colocated")->window[i], share[i], 1e-15);
     assert_near(metric(0, "regime.changes")->value, 3, 0);
     assert_true(metric(0, "regime.changes")->integer);

@@ -17,7 +17,7 @@ static double normal(struct prop_rng *r)
 static void test_quantiles(void **state)
 {
     (void)state;
-    double v[] = { 4, 1, 3, 2, NAN };
+    double v[] = {4, 1, 3, 2, NAN};
     double c[5];
     size_t n = measure_compact(c, v, 5);
     assert_int_equal(n, 4);
@@ -54,7 +54,7 @@ static void test_mser_finds_the_start_up(void **state)
 static void test_mser_on_noise_with_decay(void **state)
 {
     (void)state;
-    struct prop_rng r = { 7 };
+    struct prop_rng r = {7};
     size_t sum = 0;
     for (int k = 0; k < 50; k++) {
         double v[300], decay = 20;
@@ -84,7 +84,7 @@ static void test_batches_of_independent_values(void **state)
 static void test_batches_grow_until_independent(void **state)
 {
     (void)state;
-    struct prop_rng r = { 3 };
+    struct prop_rng r = {3};
     unsigned covered = 0, good = 0;
     for (int k = 0; k < 200; k++) {
         double v[1024], x = normal(&r) / sqrt(1 - 0.81);
@@ -103,7 +103,7 @@ static void test_batches_grow_until_independent(void **state)
 static void test_two_modes(void **state)
 {
     (void)state;
-    double v[] = { 1.0, 1.01, 0.99, 1.0, 5.0, 5.05, 4.95, 5.0, 5.0, 5.0 };
+    double v[] = {1.0, 1.01, 0.99, 1.0, 5.0, 5.05, 4.95, 5.0, 5.0, 5.0};
     measure_sort(v, 10);
     struct measure_modes s = measure_modes(v, 10);
     assert_int_equal(s.modes, 2);
@@ -116,7 +116,7 @@ static void test_two_modes(void **state)
 static void test_one_mode(void **state)
 {
     (void)state;
-    double flat[] = { 7, 7, 7, 7, 7, 7, 7, 7, 7, 7 }, grain[20], one[40];
+    double flat[] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7}, grain[20], one[40];
     assert_int_equal(measure_modes(flat, 10).modes, 1);
     assert_near(measure_modes(flat, 10).high_share, 1, 0);
     assert_int_equal(measure_modes(flat, 0).modes, 0);
@@ -130,7 +130,7 @@ static void test_one_mode(void **state)
 static void test_noise_is_rarely_bimodal(void **state)
 {
     (void)state;
-    struct prop_rng r = { 11 };
+    struct prop_rng r = {11};
     unsigned wrong = 0, found = 0;
     for (int k = 0; k < 1000; k++) {
         double v[20], w[20];

@@ -33,6 +33,6 @@ static void test_patterns(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows), cmocka_unit_test(test_patterns) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_patterns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,28 +3,30 @@
 
 #include "trace_fixture.h"
 
-/* Reader: ready at 4, runs 8-20, ready at 20 (preempted), runs from 30.25: delays 4 and 10.25 us. Writer: runs 0-8 and 20-40, ready
- * at 14: delay 6. */
+/* Reader: ready at 4, runs 8-20, ready at 20 (preempted), runs from 30.25: delays 4 and 10.25 us. Writer: runs 0-8
+ * and 20-40, ready at 14: delay 6. */
 static void test_latency(void **state)
 {
     (void)state;
     struct arena a;
     struct wb_trace t = fix_ring(&a, 64);
     fix_story(&t);
-    char *got = wb_view_latency(&t, &fix_names, &(struct wb_view_options){ .to = 0 });
+    char *got = wb_view_latency(&t, &fix_names, &(struct wb_view_options){.to = 0});
     assert_non_null(got);
     assert_string_equal(
-        got, "  Task                   |    Runtime ms |   Switches |  Avg delay ms |  Max delay ms | Max delay at s |\n"
-             "  bw_pipe-rd:103         |      0.012000 |          1 |      0.007125 |      0.010250 |       0.000030 |\n"
-             "  bw_pipe-wr:102         |      0.028000 |          2 |      0.006000 |      0.006000 |       0.000020 |\n"
-             "  TOTAL                  |      0.040000 |          3 |\n");
+        got,
+        "  Task                   |    Runtime ms |   Switches |  Avg delay ms |  Max delay ms | Max delay at s |\n"
+        "  bw_pipe-rd:103         |      0.012000 |          1 |      0.007125 |      0.010250 |       0.000030 |\n"
+        "  bw_pipe-wr:102         |      0.028000 |          2 |      0.006000 |      0.006000 |       0.000020 |\n"
+        "  TOTAL                  |      0.040000 |          3 |\n");
     free(got);
-    got = wb_view_latency(&t, &fix_names, &(struct wb_view_options){ .from = 15 * WB_US, .to = 35 * WB_US });
+    got = wb_view_latency(&t, &fix_names, &(struct wb_view_options){.from = 15 * WB_US, .to = 35 * WB_US});
     assert_string_equal(
-        got, "  Task                   |    Runtime ms |   Switches |  Avg delay ms |  Max delay ms | Max delay at s |\n"
-             "  bw_pipe-rd:103         |      0.005000 |          1 |      0.010250 |      0.010250 |       0.000030 |\n"
-             "  bw_pipe-wr:102         |      0.000000 |          0 |      0.006000 |      0.006000 |       0.000020 |\n"
-             "  TOTAL                  |      0.005000 |          1 |\n");
+        got,
+        "  Task                   |    Runtime ms |   Switches |  Avg delay ms |  Max delay ms | Max delay at s |\n"
+        "  bw_pipe-rd:103         |      0.005000 |          1 |      0.010250 |      0.010250 |       0.000030 |\n"
+        "  bw_pipe-wr:102         |      0.000000 |          0 |      0.006000 |      0.006000 |       0.000020 |\n"
+        "  TOTAL                  |      0.005000 |          1 |\n");
     free(got);
     arena_free(&a);
 }
@@ -35,16 +37,16 @@ static void test_timehist(void **state)
     struct arena a;
     struct wb_trace t = fix_ring(&a, 64);
     fix_story(&t);
-    char *got = wb_view_timehist(&t, &fix_names, &(struct wb_view_options){ .to = 0 });
+    char *got = wb_view_timehist(&t, &fix_names, &(struct wb_view_options){.to = 0});
     assert_non_null(got);
-    assert_string_equal(
-        got, "           time    cpu  task name                     wait time    sch delay     run time\n"
-             "                        [pid]                            (msec)       (msec)       (msec)\n"
-             "    0.000008000 [0000]  bw_pipe-wr[102]                0.000000     0.000000     0.008000\n"
-             "    0.000020000 [0000]  bw_pipe-rd[103]                0.000000     0.004000     0.012000\n"
-             "    0.000040000 [0000]  bw_pipe-wr[102]                0.012000     0.006000     0.020000\n");
+    assert_string_equal(got,
+                        "           time    cpu  task name                     wait time    sch delay     run time\n"
+                        "                        [pid]                            (msec)       (msec)       (msec)\n"
+                        "    0.000008000 [0000]  bw_pipe-wr[102]                0.000000     0.000000     0.008000\n"
+                        "    0.000020000 [0000]  bw_pipe-rd[103]                0.000000     0.004000     0.012000\n"
+                        "    0.000040000 [0000]  bw_pipe-wr[102]                0.012000     0.006000     0.020000\n");
     free(got);
-    got = wb_view_timehist(&t, &fix_names, &(struct wb_view_options){ .lines = 1 });
+    got = wb_view_timehist(&t, &fix_names, &(struct wb_view_options){.lines = 1});
     assert_non_null(strstr(got, "... 2 more lines\n"));
     free(got);
     arena_free(&a);
@@ -52,6 +54,6 @@ static void test_timehist(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_latency), cmocka_unit_test(test_timehist) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_latency), cmocka_unit_test(test_timehist)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@ static void test_story(void **state)
     struct arena a;
     struct wb_trace t = fix_ring(&a, 64);
     fix_story(&t);
-    char *got = wb_view_map(&t, &fix_names, &(struct wb_view_options){ .to = 0 });
+    char *got = wb_view_map(&t, &fix_names, &(struct wb_view_options){.to = 0});
     assert_non_null(got);
     assert_string_equal(got, " 0   1   2    time\n"
                              "*A0  .           0.000000000 secs  A0 => bw_pipe-wr:102\n"
@@ -19,7 +19,7 @@ static void test_story(void **state)
                              " A0 *B0          0.000030250 secs\n"
                              "*.   B0          0.000040000 secs\n");
     free(got);
-    got = wb_view_map(&t, &fix_names, &(struct wb_view_options){ .from = 10 * WB_US, .lines = 2 });
+    got = wb_view_map(&t, &fix_names, &(struct wb_view_options){.from = 10 * WB_US, .lines = 2});
     assert_string_equal(got, " 0   1   2    time\n"
                              "*A0  .           0.000020000 secs  A0 => bw_pipe-wr:102\n"
                              " A0  .           0.000030000 secs  B0 moves from cpu0 to cpu1 (idle sibling)\n"
@@ -30,6 +30,6 @@ static void test_story(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_story) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_story)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

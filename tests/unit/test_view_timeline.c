@@ -3,7 +3,8 @@
 
 #include "trace_fixture.h"
 
-static void check(const struct wb_trace *t, const struct wb_trace_names *names, const struct wb_view_options *o, const char *want)
+static void check(const struct wb_trace *t, const struct wb_trace_names *names, const struct wb_view_options *o,
+                  const char *want)
 {
     char *got = wb_view_timeline(t, names, o);
     assert_non_null(got);
@@ -17,13 +18,13 @@ static void test_story(void **state)
     struct arena a;
     struct wb_trace t = fix_ring(&a, 64);
     fix_story(&t);
-    check(&t, &fix_names, &(struct wb_view_options){ .to = 60 * WB_US, .width = 65 },
+    check(&t, &fix_names, &(struct wb_view_options){.to = 60 * WB_US, .width = 65},
           "us   0    5    10   15   20   25   30   35   40   45   50   55\n"
           "cpu0 AAAAAAAABBBBBBBBBBBBAAAAAAAAAAAAAAAAAAAA....................\n"
           "cpu1 ..............................|BBBBBBBBBBBBBBBBBBBBBBBBBBBBB\n"
           "cpu2 ............................................................\n"
           "A bw_pipe-wr  B bw_pipe-rd  . idle  | migration\n");
-    check(&t, &fix_names, &(struct wb_view_options){ .from = 10 * WB_US, .to = 50 * WB_US, .width = 45, .unicode = true },
+    check(&t, &fix_names, &(struct wb_view_options){.from = 10 * WB_US, .to = 50 * WB_US, .width = 45, .unicode = true},
           "from 1e-05 s\n"
           "us   0    5    10   15   20   25   30   35\n"
           "cpu0 BBBBBBBBBBAAAAAAAAAAAAAAAAAAAA··········\n"
@@ -40,7 +41,7 @@ static void test_legend_stands_beside_when_there_is_room(void **state)
     struct arena a;
     struct wb_trace t = fix_ring(&a, 64);
     fix_story(&t);
-    char *got = wb_view_timeline(&t, &fix_names, &(struct wb_view_options){ .to = 80 * WB_US, .width = 135 });
+    char *got = wb_view_timeline(&t, &fix_names, &(struct wb_view_options){.to = 80 * WB_US, .width = 135});
     assert_non_null(strstr(got, "...   A bw_pipe-wr  B bw_pipe-rd  . idle  | migration\ncpu1 "));
     assert_true(strcspn(got + strcspn(got, "\n") + 1, "\n") <= 135);
     free(got);
@@ -57,10 +58,10 @@ static void test_majority_of_a_column(void **state)
         fix_switch(&t, i * 100 * WB_NS, 0, FIX_RD, 0, FIX_WR);
         fix_switch(&t, i * 100 * WB_NS + 40 * WB_NS, 0, FIX_WR, 0, FIX_RD);
     }
-    char *got = wb_view_timeline(&t, &fix_names, &(struct wb_view_options){ .to = 10 * WB_US, .width = 30 });
+    char *got = wb_view_timeline(&t, &fix_names, &(struct wb_view_options){.to = 10 * WB_US, .width = 30});
     assert_non_null(strstr(got, "cpu0 BBBBBBBBBBBBBBBBBBBBBBBBB\n"));
     free(got);
-    check(&t, &fix_names, &(struct wb_view_options){ .from = WB_US, .to = WB_US + 25 * WB_NS, .width = 30 },
+    check(&t, &fix_names, &(struct wb_view_options){.from = WB_US, .to = WB_US + 25 * WB_NS, .width = 30},
           "from 1e-06 s\n"
           "ns   0    5    10   15   20\n"
           "cpu0 AAAAAAAAAAAAAAAAAAAAAAAAA\n"
@@ -76,8 +77,9 @@ static void test_too_many_migrations_are_counted_not_drawn(void **state)
     struct arena a;
     struct wb_trace t = fix_ring(&a, 256);
     for (unsigned i = 0; i < 25; i++)
-        trace_emit(&t, (struct wb_trace_record){ .when = i * WB_US, .type = WB_TR_MIGRATE, .cpu = 0, .task = FIX_RD, .a = 0, .b = 1 });
-    char *got = wb_view_timeline(&t, &fix_names, &(struct wb_view_options){ .to = 25 * WB_US, .width = 30 });
+        trace_emit(&t, (struct wb_trace_record){
+                           .when = i * WB_US, .type = WB_TR_MIGRATE, .cpu = 0, .task = FIX_RD, .a = 0, .b = 1});
+    char *got = wb_view_timeline(&t, &fix_names, &(struct wb_view_options){.to = 25 * WB_US, .width = 30});
     assert_non_null(strstr(got, "cpu1 .........................  (25 columns with migrations)\n"));
     assert_null(strchr(got, '|'));
     free(got);
@@ -90,7 +92,7 @@ static void many_task(void *ctx, task_id id, struct wb_trace_task *out)
     (void)ctx;
     static char name[8];
     snprintf(name, sizeof(name), "t%u", id);
-    *out = (struct wb_trace_task){ .name = name, .pid = id, .idle = id < 40, .cpu = id };
+    *out = (struct wb_trace_task){.name = name, .pid = id, .idle = id < 40, .cpu = id};
 }
 
 static void test_many_tasks_and_cpus(void **state)
@@ -103,8 +105,8 @@ static void test_many_tasks_and_cpus(void **state)
         fix_switch(&t, now, 3, i ? 39 + i : 3, 0, 40 + i);
         now += (i + 1) * WB_US;
     }
-    struct wb_trace_names names = { .task = many_task, .ntasks = 140, .ncpus = 40 };
-    char *got = wb_view_timeline(&t, &names, &(struct wb_view_options){ .to = now, .width = 105 });
+    struct wb_trace_names names = {.task = many_task, .ntasks = 140, .ncpus = 40};
+    char *got = wb_view_timeline(&t, &names, &(struct wb_view_options){.to = now, .width = 105});
     assert_non_null(strstr(got, "idle throughout: cpu 0-2,4-39\n"));
     assert_non_null(strstr(got, "cpu3  "));
     assert_non_null(strstr(got, "A t78  B t79"));
@@ -120,7 +122,7 @@ static void test_nothing_recorded(void **state)
     (void)state;
     struct arena a;
     struct wb_trace t = fix_ring(&a, 8);
-    char *got = wb_view_timeline(&t, &fix_names, &(struct wb_view_options){ .width = 0 });
+    char *got = wb_view_timeline(&t, &fix_names, &(struct wb_view_options){.width = 0});
     assert_non_null(strstr(got, "cpu2 ...."));
     assert_non_null(strstr(got, ". idle\n"));
     free(got);

@@ -1,19 +1,19 @@
 /* The profile printer against golden text. */
 #include "wbtest.h"
 
-#include "measure_profile.h"
+#include "wakebal/profile.h"
 
-static const char *const fn[] = { "idle", "copy_user", "schedule", "zero", "memory" };
-static const sim_time fn_time[] = { 1000 * WB_MS, 500 * WB_MS, 250 * WB_MS, 0, 250 * WB_MS };
-static const char *const cat[] = { "user", "syscall", "sched", "softirq", "idle" };
+static const char *const fn[] = {"idle", "copy_user", "schedule", "zero", "memory"};
+static const sim_time fn_time[] = {1000 * WB_MS, 500 * WB_MS, 250 * WB_MS, 0, 250 * WB_MS};
+static const char *const cat[] = {"user", "syscall", "sched", "softirq", "idle"};
 static const sim_time cat_time[] = {
-    500 * WB_MS, 250 * WB_MS, 0, 0, 250 * WB_MS, /* cpu 0 */
-    0, 0, 250 * WB_MS, 0, 750 * WB_MS            /* cpu 1 */
+    500 * WB_MS, 250 * WB_MS, 0,           0, 250 * WB_MS, /* cpu 0 */
+    0,           0,           250 * WB_MS, 0, 750 * WB_MS  /* cpu 1 */
 };
 
-static void check(const struct measure_profile *p, const char *want)
+static void check(const struct wb_profile *p, const char *want)
 {
-    char *got = measure_profile_render(p);
+    char *got = wb_profile_render(p);
     assert_non_null(got);
     assert_string_equal(got, want);
     free(got);
@@ -22,8 +22,16 @@ static void check(const struct measure_profile *p, const char *want)
 static void test_like_a_sampling_profiler(void **state)
 {
     (void)state;
-    check(&(struct measure_profile){ .elapsed = WB_S, .ncpus = 2, .fn_name = fn, .fn_time = fn_time, .nfn = 5, .cat_name = cat,
-                                     .cat_time = cat_time, .ncats = 5, .idle_fn = "idle", .idle_cat = "idle" },
+    check(&(struct wb_profile){.elapsed = WB_S,
+                               .ncpus = 2,
+                               .fn_name = fn,
+                               .fn_time = fn_time,
+                               .nfn = 5,
+                               .cat_name = cat,
+                               .cat_time = cat_time,
+                               .ncats = 5,
+                               .idle_fn = "idle",
+                               .idle_cat = "idle"},
           "2 CPUs, 1 s each, 1000 samples/s per CPU, idle left out\n"
           "   samples  percent  function\n"
           "       500   50.00%  copy_user\n"
@@ -40,8 +48,15 @@ static void test_like_a_sampling_profiler(void **state)
 static void test_rate_lines_and_idle(void **state)
 {
     (void)state;
-    check(&(struct measure_profile){ .elapsed = WB_S, .ncpus = 2, .fn_name = fn, .fn_time = fn_time, .nfn = 5, .idle_fn = "idle",
-                                     .with_idle = true, .rate = 100000, .lines = 2 },
+    check(&(struct wb_profile){.elapsed = WB_S,
+                               .ncpus = 2,
+                               .fn_name = fn,
+                               .fn_time = fn_time,
+                               .nfn = 5,
+                               .idle_fn = "idle",
+                               .with_idle = true,
+                               .rate = 100000,
+                               .lines = 2},
           "2 CPUs, 1 s each, 100000 samples/s per CPU\n"
           "   samples  percent  function\n"
           "    100000   50.00%  idle\n"
@@ -52,7 +67,7 @@ static void test_rate_lines_and_idle(void **state)
 static void test_nothing_measured(void **state)
 {
     (void)state;
-    check(&(struct measure_profile){ .ncpus = 1, .cat_name = cat, .cat_time = (const sim_time[5]){ 0 }, .ncats = 5 },
+    check(&(struct wb_profile){.ncpus = 1, .cat_name = cat, .cat_time = (const sim_time[5]){0}, .ncats = 5},
           "1 CPU, 0 s, 1000 samples/s per CPU, idle left out\n"
           "   samples  percent  function\n"
           "\n"

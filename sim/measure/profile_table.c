@@ -1,5 +1,5 @@
-/* measure_profile.c - the tables of `run --profile`. */
-#include "measure_profile.h"
+/* profile_table.c - the tables of `run --profile`. */
+#include "wakebal/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static double percent(sim_time part, sim_time all)
     return all ? 100.0 * (double)part / (double)all : 0;
 }
 
-static void print_functions(FILE *out, const struct measure_profile *p, struct line *line, size_t n)
+static void print_functions(FILE *out, const struct wb_profile *p, struct line *line, size_t n)
 {
     uint32_t rate = p->rate ? p->rate : RATE_DEFAULT;
     sim_time all = 0, rest = 0;
@@ -47,14 +47,14 @@ static void print_functions(FILE *out, const struct measure_profile *p, struct l
         fprintf(out, "%10.0f %7.2f%%  (%zu more)\n", (double)rest / (double)WB_S * rate, percent(rest, all), n - shown);
 }
 
-static int functions(FILE *out, const struct measure_profile *p)
+static int functions(FILE *out, const struct wb_profile *p)
 {
     struct line *line = calloc(p->nfn + 1, sizeof(*line));
     if (!line) return -1;
     size_t n = 0;
     for (size_t i = 0; i < p->nfn; i++)
         if (p->fn_time[i] && (p->with_idle || !is(p->fn_name[i], p->idle_fn)))
-            line[n++] = (struct line){ p->fn_name[i], p->fn_time[i] };
+            line[n++] = (struct line){p->fn_name[i], p->fn_time[i]};
     fprintf(out, "%u CPU%s, %.6g s%s, %u samples/s per CPU%s\n", p->ncpus, p->ncpus == 1 ? "" : "s",
             (double)p->elapsed / (double)WB_S, p->ncpus == 1 ? "" : " each", p->rate ? p->rate : RATE_DEFAULT,
             p->with_idle ? "" : ", idle left out");
@@ -64,14 +64,16 @@ static int functions(FILE *out, const struct measure_profile *p)
 }
 
 /* Letters of the bar: the category's first letter, in capitals the second category that begins so, then digits. */
-static void bar_letters(const struct measure_profile *p, const bool *used, char *letter)
+static void bar_letters(const struct wb_profile *p, const bool *used, char *letter)
 {
-    bool taken[128] = { false };
+    bool taken[128] = {false};
     for (size_t k = 0; k < p->ncats; k++) {
         if (!used[k]) continue;
         char first = p->cat_name[k][0], choice = first;
-        if (is(p->cat_name[k], p->idle_cat)) choice = '.';
-        else if (taken[(unsigned char)first & 127]) choice = (char)(first - 'a' + 'A');
+        if (is(p->cat_name[k], p->idle_cat))
+            choice = '.';
+        else if (taken[(unsigned char)first & 127])
+            choice = (char)(first - 'a' + 'A');
         for (char d = '0'; taken[(unsigned char)choice & 127] && d <= '9'; d++) choice = d;
         letter[k] = choice;
         taken[(unsigned char)choice & 127] = true;
@@ -79,7 +81,7 @@ static void bar_letters(const struct measure_profile *p, const bool *used, char 
 }
 
 /* Columns by largest remainder would be exact; cumulative rounding is simpler and never off by more than one. */
-static void print_bar(FILE *out, const struct measure_profile *p, const sim_time *t, const char *letter)
+static void print_bar(FILE *out, const struct wb_profile *p, const sim_time *t, const char *letter)
 {
     sim_time all = 0, sum = 0;
     unsigned drawn = 0;
@@ -93,7 +95,7 @@ static void print_bar(FILE *out, const struct measure_profile *p, const sim_time
     fputc('\n', out);
 }
 
-static void print_row(FILE *out, const struct measure_profile *p, const sim_time *t, const bool *used, const char *letter)
+static void print_row(FILE *out, const struct wb_profile *p, const sim_time *t, const bool *used, const char *letter)
 {
     sim_time all = 0;
     for (size_t k = 0; k < p->ncats; k++) all += t[k];
@@ -102,7 +104,7 @@ static void print_row(FILE *out, const struct measure_profile *p, const sim_time
     print_bar(out, p, t, letter);
 }
 
-static void print_head(FILE *out, const struct measure_profile *p, const bool *used, const char *letter)
+static void print_head(FILE *out, const struct wb_profile *p, const bool *used, const char *letter)
 {
     fprintf(out, "\nPercent of each CPU's time; bar:");
     for (size_t k = 0; k < p->ncats; k++)
@@ -113,7 +115,7 @@ static void print_head(FILE *out, const struct measure_profile *p, const bool *u
     fputc('\n', out);
 }
 
-static int categories(FILE *out, const struct measure_profile *p)
+static int categories(FILE *out, const struct wb_profile *p)
 {
     sim_time *sum = calloc(p->ncats + 1, sizeof(*sum));
     bool *used = calloc(p->ncats + 1, sizeof(*used));
@@ -137,7 +139,7 @@ out:
     return rc;
 }
 
-char *measure_profile_render(const struct measure_profile *p)
+char *wb_profile_render(const struct wb_profile *p)
 {
     char *text = NULL;
     size_t n = 0;
