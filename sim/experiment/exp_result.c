@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure_profile.h"
+
 static void *need(void *p)
 {
     WB_CHECK(p, "out of memory while results were gathered");
@@ -68,10 +70,8 @@ void exp_rep_copy(struct exp_rep *rep, const struct wb_result *r)
     rep->r.fn_time = copy_counts(a, r->fn_time, r->nfn);
     rep->r.rule_name = copy_names(a, r->rule_name, r->nrules);
     rep->r.rule_count = copy_counts(a, r->rule_count, r->nrules);
-    memset(rep->cat, 0, sizeof rep->cat);
-    for (uint32_t c = 0; c < r->ncpus; c++)
-        for (size_t k = 0; k < WB_CAT_N; k++) rep->cat[k] += r->cat_time[c][k];
-    rep->r.cat_time = NULL;
+    rep->r.cat_time = need(arena_alloc(a, r->ncpus, sizeof *r->cat_time, ARENA_LINE));
+    if (r->ncpus) memcpy(rep->r.cat_time, r->cat_time, r->ncpus * sizeof *r->cat_time);
 }
 
 void exp_rep_free(struct exp_rep *rep)
@@ -178,6 +178,25 @@ static void fold_named(struct exp_named **list, size_t *n, const char *const *na
     }
 }
 
+static void fold_times(struct exp_result *res, const struct wb_result *r)
+{
+    WB_CHECK(res->ncpus == r->ncpus, "%u CPUs, and in another replication %u", res->ncpus, r->ncpus);
+    for (uint32_t c = 0; c < r->ncpus; c++)
+        for (size_t k = 0; k < WB_CAT_N; k++) {
+            res->cat[k] += r->cat_time[c][k];
+            res->cat_cpu[c][k] += r->cat_time[c][k];
+        }
+}
+
+/* How long was measured, as a figure like any other: expressions turn rates into amounts with it. */
+static void fold_measured(struct exp_result *res, const struct wb_result *r)
+{
+    const struct wb_metric m = {.name = "measured", .unit = "s", .help = "Simulated time after the warm-up.",
+                                .better = WB_BETTER_NONE, .instance = EXP_MACHINE,
+                                .value = (double)(r->duration - r->measured_from) * 1e-12};
+    fold_metric(res, &m, 0);
+}
+
 static uint64_t mix(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * 0x9e3779b97f4a7c15ull;
@@ -188,14 +207,16 @@ void exp_result_fold(struct exp_result *res, const struct exp_rep *rep)
 {
     const struct wb_result *r = &rep->r;
     for (size_t i = 0; i < r->nmetrics; i++) fold_metric(res, &r->metric[i], r->nwindows);
+    fold_measured(res, r);
     fold_named(&res->fn, &res->nfn, r->fn_name, r->fn_time, r->nfn);
     fold_named(&res->rule, &res->nrules, r->rule_name, r->rule_count, r->nrules);
-    for (size_t k = 0; k < WB_CAT_N; k++) res->cat[k] += rep->cat[k];
     if (!res->replications) {
         res->seed = r->seed;
         res->window_s = (double)r->window_ps * 1e-12;
         res->ncpus = r->ncpus;
+        res->cat_cpu = need(calloc(r->ncpus ? r->ncpus : 1, sizeof *res->cat_cpu));
     }
+    fold_times(res, r);
     res->replications++;
     double w = 1 / (double)res->replications;
     res->duration += ((double)r->duration * 1e-12 - res->duration) * w;
@@ -258,6 +279,7 @@ void exp_result_free(struct exp_result *res)
     char *text[] = {res->label,       res->title,  res->machine, res->machine_source,
                     res->calibration, res->kernel, res->policy};
     for (size_t i = 0; i < WB_ARRAY_SIZE(text); i++) free(text[i]);
+    free(res->cat_cpu);
     free(res->metric);
     free(res->fn);
     free(res->rule);
@@ -265,6 +287,24 @@ void exp_result_free(struct exp_result *res)
     free(res->workload);
     free(res->param);
     free(res);
+}
+
+char *exp_result_profile(const struct exp_result *res)
+{
+    const char **name = need(calloc(res->nfn + 1, sizeof *name));
+    sim_time *time = need(calloc(res->nfn + 1, sizeof *time));
+    for (size_t i = 0; i < res->nfn; i++) {
+        name[i] = res->fn[i].name;
+        time[i] = res->fn[i].count;
+    }
+    const struct measure_profile p = {
+        .elapsed = (sim_time)(res->measured * (double)res->replications * 1e12), .ncpus = res->ncpus, .fn_name = name,
+        .fn_time = time, .nfn = res->nfn, .cat_name = wb_cat_name, .cat_time = &res->cat_cpu[0][0], .ncats = WB_CAT_N,
+        .idle_fn = "idle", .idle_cat = wb_cat_name[WB_CAT_IDLE], .lines = 40};
+    char *text = need(measure_profile_render(&p));
+    free(name);
+    free(time);
+    return text;
 }
 
 const struct exp_metric *exp_result_find(const struct exp_result *res, uint32_t instance, const char *name)

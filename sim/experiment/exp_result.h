@@ -24,7 +24,6 @@ struct exp_rep {
     uint32_t index;
     bool built, finished;
     struct wb_result r;     /* pointers into the arena */
-    sim_time cat[WB_CAT_N]; /* over all CPUs */
 };
 
 struct exp_metric {
@@ -100,6 +99,8 @@ const struct exp_metric *exp_result_find(const struct exp_result *res, uint32_t 
  * one by name or index. NULL: nobody has it. */
 const struct exp_metric *exp_result_lookup(const struct exp_result *res, const char *name);
 void exp_result_note(struct exp_result *res, const char *code, const char *fmt, ...) WB_PRINTF(3, 4);
+/* The time accounts as a sampling profiler would print them. Malloc'd; the caller frees. */
+char *exp_result_profile(const struct exp_result *res);
 /* The workload of an instance as it is printed; NULL for the machine. */
 const char *exp_result_workload(const struct exp_result *res, uint32_t instance);
 
