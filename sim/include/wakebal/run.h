@@ -18,6 +18,8 @@
 #include "wakebal/trace.h"
 #include "wakebal/workload.h"
 
+struct wb_trace_names;
+
 struct wb_run_options {
     const struct wb_policy_ops *overlay; /* plug-in laid over the kernel's policy, or NULL */
     bool no_inline;                      /* post every segment as an event (tests) */
@@ -59,6 +61,8 @@ struct wb_result {
 };
 /* Owned by the sim. */
 const struct wb_result *wb_sim_result(struct wb_sim *s);
+/* How the exporters and views of traceview.h name this run's tasks and rules; valid while s lives. */
+void wb_sim_trace_names(struct wb_sim *s, struct wb_trace_names *out);
 const struct wb_metric *wb_result_find(const struct wb_result *r, uint32_t instance, const char *name);
 
 #endif
