@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure_profile.h"
+#include "wakebal/profile.h"
 
 static void *need(void *p)
 {
@@ -191,8 +191,11 @@ static void fold_times(struct exp_result *res, const struct wb_result *r)
 /* How long was measured, as a figure like any other: expressions turn rates into amounts with it. */
 static void fold_measured(struct exp_result *res, const struct wb_result *r)
 {
-    const struct wb_metric m = {.name = "measured", .unit = "s", .help = "Simulated time after the warm-up.",
-                                .better = WB_BETTER_NONE, .instance = EXP_MACHINE,
+    const struct wb_metric m = {.name = "measured",
+                                .unit = "s",
+                                .help = "Simulated time after the warm-up.",
+                                .better = WB_BETTER_NONE,
+                                .instance = EXP_MACHINE,
                                 .value = (double)(r->duration - r->measured_from) * 1e-12};
     fold_metric(res, &m, 0);
 }
@@ -297,11 +300,18 @@ char *exp_result_profile(const struct exp_result *res)
         name[i] = res->fn[i].name;
         time[i] = res->fn[i].count;
     }
-    const struct measure_profile p = {
-        .elapsed = (sim_time)(res->measured * (double)res->replications * 1e12), .ncpus = res->ncpus, .fn_name = name,
-        .fn_time = time, .nfn = res->nfn, .cat_name = wb_cat_name, .cat_time = &res->cat_cpu[0][0], .ncats = WB_CAT_N,
-        .idle_fn = "idle", .idle_cat = wb_cat_name[WB_CAT_IDLE], .lines = 40};
-    char *text = need(measure_profile_render(&p));
+    const struct wb_profile p = {.elapsed = (sim_time)(res->measured * (double)res->replications * 1e12),
+                                 .ncpus = res->ncpus,
+                                 .fn_name = name,
+                                 .fn_time = time,
+                                 .nfn = res->nfn,
+                                 .cat_name = wb_cat_name,
+                                 .cat_time = &res->cat_cpu[0][0],
+                                 .ncats = WB_CAT_N,
+                                 .idle_fn = "idle",
+                                 .idle_cat = wb_cat_name[WB_CAT_IDLE],
+                                 .lines = 40};
+    char *text = need(wb_profile_render(&p));
     free(name);
     free(time);
     return text;

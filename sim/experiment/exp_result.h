@@ -23,7 +23,7 @@ struct exp_rep {
     struct arena arena;
     uint32_t index;
     bool built, finished;
-    struct wb_result r;     /* pointers into the arena */
+    struct wb_result r; /* pointers into the arena */
 };
 
 struct exp_metric {
