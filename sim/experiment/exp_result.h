@@ -75,8 +75,9 @@ struct exp_result {
     double window_s;
     uint64_t events, stale, inlined, peak_events;
     uint32_t ncpus;
-    uint64_t cat[WB_CAT_N];      /* ps over CPUs and replications */
-    struct exp_named *fn, *rule; /* finish sorts them, largest first */
+    uint64_t cat[WB_CAT_N];        /* ps over CPUs and replications */
+    sim_time (*cat_cpu)[WB_CAT_N]; /* [ncpus], over replications */
+    struct exp_named *fn, *rule;   /* finish sorts them, largest first */
     size_t nfn, nrules;
     struct exp_note *note;
     size_t nnotes;
