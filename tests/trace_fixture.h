@@ -13,7 +13,7 @@ static inline void fix_task(void *ctx, task_id id, struct wb_trace_task *out)
     (void)ctx;
     static const char *const name[] = {NULL, NULL, NULL, "bw_pipe-wr", "bw_pipe-rd", "a b=c:d/e\n0123456789"};
     *out = (struct wb_trace_task){
-        .name = name[id], .pid = 99 + id, .tgid = id == FIX_ODD ? 0 : 101, .idle = id < 3, .cpu = id};
+        .name = name[id], .pid = 99 + id, .prio = 120, .tgid = id == FIX_ODD ? 0 : 101, .idle = id < 3, .cpu = id};
 }
 
 static inline const char *fix_rule(void *ctx, uint16_t rule)

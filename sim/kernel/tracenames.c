@@ -31,6 +31,11 @@ static const char *name_rule(void *ctx, uint16_t rule)
     return rule < s->ops->nrules ? s->ops->rules[rule] : NULL;
 }
 
+const struct wb_trace *wb_sim_trace(const struct wb_sim *s)
+{
+    return s->tracing ? &s->trace : NULL;
+}
+
 void wb_sim_trace_names(struct wb_sim *s, struct wb_trace_names *out)
 {
     *out =

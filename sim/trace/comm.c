@@ -50,7 +50,7 @@ int comm_table_init(struct comm_table *t, const struct wb_trace_names *names)
         wb_trace_comm(t->entry[i].comm, &task);
         t->entry[i].pid = task.idle ? 0 : task.pid;
         t->entry[i].tgid = task.tgid;
-        t->entry[i].prio = task.prio ? task.prio : 120;
+        t->entry[i].prio = task.prio;
         t->entry[i].idle = task.idle;
     }
     return 0;

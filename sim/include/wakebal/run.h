@@ -61,6 +61,8 @@ struct wb_result {
 };
 /* Owned by the sim. */
 const struct wb_result *wb_sim_result(struct wb_sim *s);
+/* What was recorded so far; NULL when tracing is off. */
+const struct wb_trace *wb_sim_trace(const struct wb_sim *s);
 /* How the exporters and views of traceview.h name this run's tasks and rules; valid while s lives. */
 void wb_sim_trace_names(struct wb_sim *s, struct wb_trace_names *out);
 const struct wb_metric *wb_result_find(const struct wb_result *r, uint32_t instance, const char *name);

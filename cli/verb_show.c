@@ -1,0 +1,289 @@
+/*
+ * verb_show.c - `wakebal show VIEW SCENARIO`: what a run looks like, in the terminal.
+ *
+ * Views of the machine (topology, domains) need the simulation built, not run. The others run it with tracing on up
+ * to the end of the window; without --from and --to they show the first moments in which something happened.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "draw_domains.h"
+#include "exit_code.h"
+#include "options.h"
+#include "registry.h"
+#include "verbs.h"
+#include "wakebal/run.h"
+#include "wakebal/traceview.h"
+#include "wakebal/units.h"
+
+#define RING (1u << 20) /* records: 32 MiB */
+
+struct show;
+struct view {
+    const char *name, *help;
+    sim_time span; /* default length of the window; 0 = needs no run */
+    char *(*draw)(struct show *w);
+};
+struct show {
+    struct cli_options o;
+    const struct view *view;
+    const char *from_text, *to_text, *width_text, *cpu_text;
+    sim_time from, to; /* to 0 = not given */
+    uint32_t width;
+    cpu_id cpu;
+    struct wb_sim *s;
+    struct wb_run_options run;
+    const struct wb_trace *trace;
+    struct wb_trace_names names;
+};
+
+/* ------------------------------------------------------------------ the views */
+static struct wb_view_options view_options(const struct show *w)
+{
+    return (struct wb_view_options){.from = w->from, .to = w->to, .width = w->width, .unicode = cli_unicode(&w->o)};
+}
+
+static char *draw_timeline(struct show *w)
+{
+    struct wb_view_options v = view_options(w);
+    return wb_view_timeline(w->trace, &w->names, &v);
+}
+
+static char *draw_map(struct show *w)
+{
+    struct wb_view_options v = view_options(w);
+    return wb_view_map(w->trace, &w->names, &v);
+}
+
+static char *draw_latency(struct show *w)
+{
+    struct wb_view_options v = view_options(w);
+    return wb_view_latency(w->trace, &w->names, &v);
+}
+
+static char *draw_timehist(struct show *w)
+{
+    struct wb_view_options v = view_options(w);
+    return wb_view_timehist(w->trace, &w->names, &v);
+}
+
+static char *draw_topology(struct show *w)
+{
+    return wb_topo_draw(wb_topo(w->s), w->width, cli_unicode(&w->o));
+}
+
+static char *draw_domains_of(struct show *w)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (!out) return NULL;
+    draw_domains(out, w->s, w->cpu);
+    if (!fclose(out)) return text;
+    free(text);
+    return NULL;
+}
+
+static const struct view views[] = {
+    {"timeline", "one row per CPU, one letter per task (1 ms)", WB_MS, draw_timeline},
+    {"map", "one line per switch, like perf sched map (1 ms)", WB_MS, draw_map},
+    {"latency", "delays from wakeup to running per task, like perf sched latency (100 ms)", 100 * WB_MS, draw_latency},
+    {"timehist", "every stay on a CPU with its waits, like perf sched timehist (1 ms)", WB_MS, draw_timehist},
+    {"topology", "CPUs, caches and nodes", 0, draw_topology},
+    {"domains", "sched domains with groups, flags and numbers", 0, draw_domains_of},
+};
+
+/* ------------------------------------------------------------------ options */
+enum { KEY_FROM = 0x1000, KEY_TO, KEY_WIDTH, KEY_CPU };
+static const struct argp_option own[] = {
+    {"from", KEY_FROM, "TIME", 0, "Begin of the window, simulated time (\"1.5 ms\")", 0},
+    {"to", KEY_TO, "TIME", 0, "End of the window; default: as long as the view says in brackets", 0},
+    {"width", KEY_WIDTH, "N", 0, "Columns (default: the terminal's, else 80)", 0},
+    {"cpu", KEY_CPU, "N", 0, "Whose domains to show in full (default 0)", 0},
+    {0},
+};
+
+static error_t parse_own(int key, char *arg, void *ctx)
+{
+    struct show *w = ctx;
+    switch (key) {
+    case KEY_FROM: w->from_text = arg; return 0;
+    case KEY_TO: w->to_text = arg; return 0;
+    case KEY_WIDTH: w->width_text = arg; return 0;
+    case KEY_CPU: w->cpu_text = arg; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int read_time(const char *option, const char *text, sim_time *t)
+{
+    const char *why = NULL;
+    size_t at = 0;
+    int64_t v = 0;
+    if (!text) return -1;
+    if (wb_parse_quantity(text, WB_UNIT_TIME, &v, &why, &at) || v < 0)
+        return cli_usage_error("show", "Write a time with its unit, for example 250us or \"1.5 ms\"", "%s '%s': %s",
+                               option, text, why ? why : "a time cannot be negative");
+    *t = (sim_time)v;
+    return -1;
+}
+
+static int read_count(const char *option, const char *text, uint32_t lo, uint32_t hi, uint32_t *n)
+{
+    char *end = NULL;
+    if (!text) return -1;
+    unsigned long v = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || v < lo || v > hi)
+        return cli_usage_error("show", NULL, "%s '%s': a number from %u to %u is needed", option, text, lo, hi);
+    *n = (uint32_t)v;
+    return -1;
+}
+
+static uint32_t terminal_width(void)
+{
+    struct winsize ws;
+    const char *columns = getenv("COLUMNS");
+    long n = columns ? strtol(columns, NULL, 10) : 0;
+    if (n <= 0 && isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws)) n = ws.ws_col;
+    return n > 0 ? (uint32_t)WB_MIN(WB_MAX(n, 30), 1000) : 80;
+}
+
+static int find_view(struct show *w, const char *name)
+{
+    const char *names[WB_ARRAY_SIZE(views)];
+    for (size_t i = 0; i < WB_ARRAY_SIZE(views); i++) {
+        names[i] = views[i].name;
+        if (!strcmp(name, views[i].name)) w->view = &views[i];
+    }
+    if (w->view) return -1;
+    const char *near = wb_nearest(name, names, WB_ARRAY_SIZE(views));
+    char hint[96];
+    (void)snprintf(hint, sizeof hint, "%s%s%s", near ? "did you mean '" : "views are listed by `wakebal show --help`",
+                   near ? near : "", near ? "'?" : "");
+    return cli_usage_error("show", hint, "unknown view '%s'", name);
+}
+
+/* -1 = go on, else the exit code. */
+static int read_options(struct show *w, int argc, char **argv)
+{
+    char doc[1024];
+    size_t n = (size_t)snprintf(doc, sizeof doc, "Show what a run looks like, in the terminal.\vViews:\n");
+    for (size_t i = 0; i < WB_ARRAY_SIZE(views) && n < sizeof doc; i++)
+        n += (size_t)snprintf(doc + n, sizeof doc - n, "  %-9s %s\n", views[i].name, views[i].help);
+    struct cli_spec spec = {.usage = "VIEW SCENARIO",
+                            .doc = doc,
+                            .groups = CLI_SCENARIO,
+                            .own = own,
+                            .own_parse = parse_own,
+                            .own_ctx = w,
+                            .args_min = 2,
+                            .args_max = 2};
+    int rc = cli_options_parse(&spec, argc, argv, &w->o);
+    if (rc < 0) rc = find_view(w, w->o.arg[0]);
+    if (rc < 0) rc = read_time("--from", w->from_text, &w->from);
+    if (rc < 0) rc = read_time("--to", w->to_text, &w->to);
+    w->width = terminal_width();
+    if (rc < 0) rc = read_count("--width", w->width_text, 30, 10000, &w->width);
+    if (rc < 0) rc = read_count("--cpu", w->cpu_text, 0, WB_CPUS_MAX - 1, &w->cpu);
+    if (rc < 0 && w->to_text && w->to <= w->from)
+        rc = cli_usage_error("show", NULL, "the window ends (--to %s) before it begins", w->to_text);
+    if (rc < 0 && w->from_text && !w->to_text) w->to = w->from + w->view->span;
+    return rc;
+}
+
+/* ------------------------------------------------------------------ running */
+/* When somebody was first given a CPU, or WB_TIME_NEVER. */
+static sim_time first_switch(const struct wb_trace *t)
+{
+    uint64_t n = WB_MIN(t->written, t->capacity);
+    for (uint64_t i = 0; i < n; i++)
+        if (t->ring[i].type == WB_TR_SWITCH) return t->ring[i].when;
+    return WB_TIME_NEVER;
+}
+
+/* Nobody named a window: it begins when the first task gets a CPU. */
+static void find_window(struct show *w)
+{
+    sim_time at = 0, first;
+    bool more = true;
+    while ((first = first_switch(w->trace)) == WB_TIME_NEVER && more) more = wb_sim_step_to(w->s, at += WB_MS);
+    if (first == WB_TIME_NEVER) first = 0;
+    w->from = first;
+    w->to = first + w->view->span;
+}
+
+static int run_window(struct show *w)
+{
+    w->trace = wb_sim_trace(w->s);
+    if (!w->to) find_window(w);
+    (void)wb_sim_step_to(w->s, w->to);
+    wb_sim_trace_names(w->s, &w->names);
+    if (!w->trace->written) {
+        char end[48];
+        fprintf(stderr, "wakebal show: nothing happens in this window; the run ends at %s\n",
+                wb_format_exact(end, sizeof end, (int64_t)wb_sim_now(w->s), WB_UNIT_TIME));
+        return EXIT_USAGE;
+    }
+    if (w->trace->written > w->trace->capacity)
+        fprintf(stderr, "wakebal show: the first %llu events of the window are missing; narrow it\n",
+                (unsigned long long)(w->trace->written - w->trace->capacity));
+    return EXIT_FINE;
+}
+
+static int show(struct show *w)
+{
+    if (w->view->span) {
+        int rc = run_window(w);
+        if (rc) return rc;
+    } else if (w->cpu >= wb_ncpus(w->s)) {
+        return cli_usage_error("show", NULL, "--cpu %u: this machine has CPUs 0 to %u", w->cpu, wb_ncpus(w->s) - 1);
+    }
+    char *text = w->view->draw(w);
+    WB_CHECK(text, "out of memory for the view");
+    bool failed = fputs(text, stdout) < 0 || fflush(stdout);
+    free(text);
+    return failed ? EXIT_OUTPUT : EXIT_FINE;
+}
+
+static int show_scenario(struct show *w, const struct wb_key_registry *keys, struct wb_diag *d)
+{
+    struct wb_overrides overrides = cli_overrides(&w->o);
+    struct wb_scenario *sc = wb_scenario_load(w->o.arg[1], keys, &overrides, d);
+    int rc = EXIT_INVALID;
+    if (!sc) return rc;
+    if (w->o.print_config) {
+        char *text = wb_cfg_print(wb_scenario_config(sc));
+        rc = !text || fputs(text, stdout) < 0 || fflush(stdout) ? EXIT_OUTPUT : EXIT_FINE;
+        free(text);
+        wb_scenario_free(sc);
+        return rc;
+    }
+    if (w->view->span)
+        w->run = (struct wb_run_options){.trace_capacity = RING, .trace_from = w->from, .trace_to = w->to};
+    w->s = wb_sim_build(wb_scenario_config(sc), cli_models(), 0, &w->run, d);
+    if (w->s) rc = show(w);
+    if (w->s) wb_sim_free(w->s);
+    wb_scenario_free(sc);
+    return rc;
+}
+
+int verb_show(int argc, char **argv)
+{
+    struct show w = {.width = 0};
+    cli_options_init(&w.o);
+    int rc = read_options(&w, argc, argv);
+    if (rc < 0) {
+        struct wb_key_registry *keys = cli_keys_new();
+        struct wb_diag *d = wb_diag_new();
+        rc = show_scenario(&w, keys, d);
+        int bad = cli_print_diag(&w.o, d);
+        if (!rc) rc = bad;
+        wb_diag_free(d);
+        wb_keys_free(keys);
+    }
+    cli_options_free(&w.o);
+    return rc;
+}
