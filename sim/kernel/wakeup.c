@@ -63,6 +63,7 @@ void task_activate(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint3
     s->ops->enqueue(x, rq, t, enqueue);
     t->on_rq = true;
     t->delayed = false;
+    t->waking = false;
     t->state = WB_RUNNING;
     t->queued_at = s->now;
     if (enqueue & (WB_ENQ_WAKEUP | WB_ENQ_NEW)) t->woken_at = s->now + 1; /* 0 means: not waking */
@@ -233,6 +234,7 @@ static enum wb_ret wake_new_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, WB_FN_FORK);
     wb_irq_disable(x);
     f->t->cpu = x->cpu;
+    f->t->waking = true;
     s->ops->fork(x, f->flags & WB_WF_FORK ? x->task : NULL, f->t);
     {
         struct wb_choice c = s->ops->place_fork(x, f->t);
