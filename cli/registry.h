@@ -1,7 +1,8 @@
 /*
  * registry.h - the one place where the program gathers what it can model.
  *
- * sim/ has never heard of the models: their key rows reach the loader through here.
+ * sim/ has never heard of the models: they and their key rows reach the loader and the engine through here. A new model is a
+ * line in registry.c.
  */
 #ifndef WB_CLI_REGISTRY_H
 #define WB_CLI_REGISTRY_H
@@ -9,10 +10,9 @@
 #include "wakebal/keys.h"
 #include "wakebal/workload.h"
 
-/* A registry with the rows of sim/scenario, sim/machine, sim/kernel and of every model. The caller frees it with wb_keys_free. */
-struct wb_key_registry *cli_keys_new(void);
-
-/* Every policy, workload and IPC kind that is built in. Static. */
+/* Schedulers, workloads and IPC kinds that are built in. Static. */
 const struct wb_registry *cli_models(void);
+/* A registry with the rows of sim/ and of every model. The caller frees it with wb_keys_free. */
+struct wb_key_registry *cli_keys_new(void);
 
 #endif

@@ -1,0 +1,87 @@
+/* main.c - wakebal VERB ...: finds the verb and runs it. */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exit_code.h"
+#include "options.h"
+#include "verbs.h"
+#include "wakebal/diag.h"
+
+const struct verb verb_table[] = {
+    { "check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files" },
+    { "help", verb_help, "[VERB|KEY|GROUP|CODE]", "explain a verb, a scenario key, a group of keys or an error code" },
+    { "list", verb_list, "WHAT", "what ships or is on the search path: keys, machines, kernels, workloads, cases, ..." },
+};
+const size_t verb_table_n = sizeof verb_table / sizeof verb_table[0];
+
+const struct verb *verb_find(const char *name)
+{
+    for (size_t i = 0; i < verb_table_n; i++)
+        if (!strcmp(verb_table[i].name, name)) return &verb_table[i];
+    return NULL;
+}
+
+static int unknown_verb(const char *word)
+{
+    const char *names[32];
+    for (size_t i = 0; i < verb_table_n; i++) names[i] = verb_table[i].name;
+    const char *near = wb_nearest(word, names, verb_table_n);
+    fprintf(stderr, "wakebal: '%.100s' is no verb", word);
+    if (near)
+        fprintf(stderr, "; did you mean '%s'?\n", near);
+    else
+        fprintf(stderr, "\nTry `wakebal help'.\n");
+    return EXIT_USAGE;
+}
+
+static int version(int argc, char **argv)
+{
+    printf("wakebal %s\n", WB_VERSION);
+    if (argc > 2 && !strcmp(argv[2], "--verbose"))
+        printf("compiler   %s\nscenarios  %s\n           %s\nlibraries  GSL, libconfig, hwloc, jansson, SQLite\nlicence    GPL-3.0-or-later\n",
+               __VERSION__, WB_SOURCE_SCENARIOS, WB_INSTALL_SCENARIOS);
+    return EXIT_FINE;
+}
+
+static int run_verb(const struct verb *v, int argc, char **argv)
+{
+    char name[64];
+    char **args = calloc((size_t)argc + 1, sizeof *args);
+    if (!args) {
+        fprintf(stderr, "wakebal: out of memory\n");
+        return EXIT_INTERNAL;
+    }
+    snprintf(name, sizeof name, "wakebal %s", v->name);
+    args[0] = name;
+    for (int i = 2; i < argc; i++) args[i - 1] = argv[i];
+    int rc = v->run(argc - 1, args);
+    free(args);
+    return rc;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    char *help[] = { "wakebal help", NULL };
+    if (argc < 2) {
+        fprintf(stderr, "wakebal: a verb is missing\nTry `wakebal help'.\n");
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) return verb_help(1, help);
+    if (!strcmp(argv[1], "--version")) return version(argc, argv);
+    const struct verb *v = verb_find(argv[1]);
+    return v ? run_verb(v, argc, argv) : unknown_verb(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, ""); /* nothing else: numbers and order must not depend on the locale */
+    int rc = dispatch(argc, argv);
+    /* Output that did not arrive (a full disk) is a failure, whatever was computed. */
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "wakebal: cannot write to standard output\n");
+        if (rc == EXIT_FINE) rc = EXIT_OUTPUT;
+    }
+    return rc;
+}

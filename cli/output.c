@@ -1,0 +1,255 @@
+#include "output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exit_code.h"
+#include "exp_format.h"
+
+static void *need(void *p)
+{
+    WB_CHECK(p, "out of memory while printing");
+    return p;
+}
+
+struct out_style out_style(const struct cli_options *o, int fd)
+{
+    static const struct out_style plain = {"", "", "", "", "", "", ""};
+    static const struct out_style colour = {"\033[1m", "\033[32m", "\033[31m", "\033[33m", "\033[2m", "\033[0m", ""};
+    struct out_style s = cli_color(o, fd) ? colour : plain;
+    s.plus_minus = cli_unicode(o) ? "\u00b1" : "+-";
+    return s;
+}
+
+/* ------------------------------------------------------------------ tables */
+struct out_table {
+    char align[OUT_COLUMNS_MAX + 1];
+    size_t columns, n;
+    struct row {
+        char *cell[OUT_COLUMNS_MAX];
+        const char *colour[OUT_COLUMNS_MAX];
+        bool line;
+    } *row;
+};
+
+struct out_table *out_table_new(const char *align)
+{
+    struct out_table *t = need(calloc(1, sizeof *t));
+    t->columns = strlen(align);
+    WB_CHECK(t->columns && t->columns <= OUT_COLUMNS_MAX, "a table of %zu columns", t->columns);
+    strcpy(t->align, align);
+    return t;
+}
+
+void out_table_row(struct out_table *t, const char *const *cell)
+{
+    t->row = need(realloc(t->row, (t->n + 1) * sizeof *t->row));
+    struct row *r = &t->row[t->n++];
+    memset(r, 0, sizeof *r);
+    r->line = !cell;
+    for (size_t c = 0; cell && c < t->columns; c++) r->cell[c] = exp_text_terminal(cell[c] ? cell[c] : "", 0);
+}
+
+void out_table_colour(struct out_table *t, size_t column, const char *colour)
+{
+    WB_CHECK(t->n && column < t->columns, "no such cell");
+    t->row[t->n - 1].colour[column] = colour;
+}
+
+/* Widths of all columns, the one at `cut` narrowed so that a line fits. */
+static void measure_columns(const struct out_table *t, size_t indent, size_t cut, size_t width, size_t *w)
+{
+    size_t total = indent;
+    for (size_t c = 0; c < t->columns; c++) {
+        w[c] = 0;
+        for (size_t i = 0; i < t->n; i++)
+            if (!t->row[i].line) w[c] = WB_MAX(w[c], exp_text_columns(t->row[i].cell[c]));
+        total += w[c] + (c ? 2 : 0);
+    }
+    if (cut < t->columns && total > width) w[cut] = total - width < w[cut] ? WB_MAX(w[cut] - (total - width), (size_t)8) : 8;
+}
+
+static void pad(FILE *to, size_t n, char with)
+{
+    while (n--) fputc(with, to);
+}
+
+static void print_cell(const struct out_table *t, const struct row *r, size_t c, size_t w, FILE *to, const char *off)
+{
+    char *text = exp_text_columns(r->cell[c]) > w ? exp_text_terminal(r->cell[c], w) : r->cell[c];
+    size_t blank = w - WB_MIN(w, exp_text_columns(text));
+    bool last = c + 1 == t->columns;
+    if (t->align[c] == '>') pad(to, blank, ' ');
+    fprintf(to, "%s%s%s", r->colour[c] ? r->colour[c] : "", text, r->colour[c] ? off : "");
+    if (t->align[c] != '>' && !last) pad(to, blank, ' ');
+    if (!last) fputs("  ", to);
+    if (text != r->cell[c]) free(text);
+}
+
+void out_table_print(struct out_table *t, FILE *to, size_t indent, size_t cut, size_t width, const char *off)
+{
+    size_t w[OUT_COLUMNS_MAX], all = 0;
+    measure_columns(t, indent, cut, width, w);
+    for (size_t c = 0; c < t->columns; c++) all += w[c] + (c ? 2 : 0);
+    for (size_t i = 0; i < t->n; i++) {
+        pad(to, indent, ' ');
+        if (t->row[i].line) pad(to, all, '-');
+        for (size_t c = 0; !t->row[i].line && c < t->columns; c++) {
+            print_cell(t, &t->row[i], c, w[c], to, off);
+            free(t->row[i].cell[c]);
+        }
+        fputc('\n', to);
+    }
+    free(t->row);
+    free(t);
+}
+
+/* ------------------------------------------------------------------ progress */
+#define REDRAW_NS 100000000
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void out_progress_init(struct out_progress *p, const struct cli_options *o, const char *what)
+{
+    const char *term = getenv("TERM");
+    bool terminal = isatty(2) && term && strcmp(term, "dumb");
+    *p = (struct out_progress){.mode = o->progress, .started = now_ns(), .what = what};
+    p->active = o->progress == CLI_JSON || o->progress == CLI_ALWAYS || (o->progress == CLI_AUTO && terminal && !o->quiet);
+}
+
+static void draw_json(const struct exp_progress *now)
+{
+    fprintf(stderr, "{\"points\":%zu,\"points_done\":%zu,\"runs\":%zu,\"runs_done\":%zu}\n", now->points, now->points_done,
+            now->runs, now->runs_done);
+}
+
+static void draw_line(struct out_progress *p, const struct exp_progress *now, int64_t t)
+{
+    char bar[16], precision[64] = "";
+    double share = now->runs ? (double)now->runs_done / (double)now->runs : 0;
+    for (size_t i = 0; i < 14; i++) bar[i] = (double)i < share * 14 ? '#' : '-';
+    bar[14] = 0;
+    if (isfinite(now->half_width) && now->half_width > 0)
+        snprintf(precision, sizeof precision, "  precision %.2g%% (goal %.2g%%)", 100 * now->half_width, 100 * now->goal);
+    double left = share > 0 ? (double)(t - p->started) * 1e-9 * (1 - share) / share : 0;
+    unsigned seconds = left < 359999 ? (unsigned)(left + 0.5) : 359999;
+    fprintf(stderr, "\r\033[K[%s] %zu/%zu %s  run %zu/%zu%s  ETA %02u:%02u", bar, now->points_done, now->points, p->what,
+            now->runs_done, now->runs, precision, seconds / 60, seconds % 60);
+    fflush(stderr);
+    p->line = true;
+}
+
+void out_progress_step(struct out_progress *p, const struct exp_progress *now)
+{
+    int64_t t = now_ns();
+    if (!p->active || (t - p->drawn < REDRAW_NS && p->mode != CLI_JSON)) return;
+    p->drawn = t;
+    if (p->mode == CLI_JSON)
+        draw_json(now);
+    else
+        draw_line(p, now, t);
+}
+
+void out_progress_end(struct out_progress *p)
+{
+    if (p->line) fputs("\r\033[K", stderr);
+    p->line = false;
+}
+
+/* ------------------------------------------------------------------ interruption */
+volatile int out_stop;
+
+static void on_signal(int number)
+{
+    if (out_stop) _exit(128 + number); /* asked twice: do not wait for what is in flight */
+    out_stop = number;
+}
+
+void out_catch_signals(void)
+{
+    struct sigaction a = {.sa_handler = on_signal};
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+}
+
+int out_stop_exit_code(void)
+{
+    return 128 + out_stop;
+}
+
+/* ------------------------------------------------------------------ files */
+static int refuse(const char *path, int rc)
+{
+    char *name = exp_text_terminal(path, 200);
+    fprintf(stderr, "wakebal: cannot write '%s': %s\n", name, strerror(-rc));
+    free(name);
+    return EXIT_OUTPUT;
+}
+
+/* Devices, fifos and what lies behind a symbolic link are written in place. */
+static bool replaceable(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
+}
+
+static int write_stream(FILE *f, int (*write)(FILE *, void *), void *ctx)
+{
+    int rc = write(f, ctx);
+    if (!rc && (fflush(f) || ferror(f))) rc = errno ? -errno : -EIO;
+    return rc;
+}
+
+static int write_beside(const char *path, int (*write)(FILE *, void *), void *ctx)
+{
+    char *tmp;
+    if (asprintf(&tmp, "%s.part.%ld", path, (long)getpid()) < 0) return -ENOMEM;
+    FILE *f = fopen(tmp, "we");
+    int rc = f ? write_stream(f, write, ctx) : -errno;
+    if (f && fclose(f) && !rc) rc = -errno;
+    if (!rc && rename(tmp, path)) rc = -errno;
+    if (rc && f) unlink(tmp);
+    free(tmp);
+    return rc;
+}
+
+int out_file(const char *path, int (*write)(FILE *to, void *ctx), void *ctx)
+{
+    int rc;
+    errno = 0;
+    if (!strcmp(path, "-")) {
+        rc = write_stream(stdout, write, ctx);
+    } else if (replaceable(path)) {
+        rc = write_beside(path, write, ctx);
+    } else {
+        FILE *f = fopen(path, "we");
+        rc = f ? write_stream(f, write, ctx) : -errno;
+        if (f && fclose(f) && !rc) rc = -errno;
+    }
+    return rc ? refuse(path, rc) : EXIT_FINE;
+}
+
+char *out_thousands(char *buf, size_t n, double v)
+{
+    char digits[64];
+    snprintf(digits, sizeof digits, "%.0f", v);
+    size_t len = strlen(digits), at = 0, sign = digits[0] == '-';
+    for (size_t i = 0; i < len && at + 2 < n; i++) {
+        if (i > sign && (len - i) % 3 == 0) buf[at++] = ',';
+        buf[at++] = digits[i];
+    }
+    buf[at < n ? at : n - 1] = 0;
+    return buf;
+}

@@ -1,0 +1,59 @@
+/*
+ * output.h - what verbs print: tables, colours, progress, files.
+ *
+ * Data goes to stdout, everything else to stderr. Progress appears only when stderr is a terminal (or --progress says so) and leaves
+ * nothing behind. Text of users is made harmless before it reaches a terminal (exp_text_terminal).
+ */
+#ifndef WB_CLI_OUTPUT_H
+#define WB_CLI_OUTPUT_H
+
+#include <stdio.h>
+
+#include "exp_run.h"
+#include "options.h"
+
+/* ---- colours: empty strings when there is none ---- */
+struct out_style {
+    const char *bold, *good, *bad, *warn, *dim, *off;
+    const char *plus_minus; /* with or without Unicode */
+};
+struct out_style out_style(const struct cli_options *o, int fd);
+
+/* ---- tables ---- */
+#define OUT_COLUMNS_MAX 16
+/* Rows are kept until the table is printed, since widths are only known then. '<' = left, '>' = right; texts are copied and made
+ * harmless. A row of NULLs is a line. colour: one of the styles for the whole cell, or NULL. */
+struct out_table;
+struct out_table *out_table_new(const char *align);
+void out_table_row(struct out_table *t, const char *const *cell);
+void out_table_colour(struct out_table *t, size_t column, const char *colour); /* of the last row's cell */
+/* Print with `indent` blanks in front and two between columns. Column `cut` (SIZE_MAX = none) is shortened with "..." so that lines keep to
+ * `width` columns. Frees the table. */
+void out_table_print(struct out_table *t, FILE *to, size_t indent, size_t cut, size_t width, const char *off);
+
+/* ---- progress ---- */
+struct out_progress {
+    enum cli_when mode;
+    bool active;       /* draw at all */
+    int64_t started, drawn; /* ns of the monotonic clock */
+    bool line;         /* a line stands on the terminal */
+    const char *what;  /* "variants", "points" */
+};
+void out_progress_init(struct out_progress *p, const struct cli_options *o, const char *what);
+void out_progress_step(struct out_progress *p, const struct exp_progress *now); /* for exp_options.progress, through a wrapper */
+void out_progress_end(struct out_progress *p);
+
+/* ---- interruption: SIGINT and SIGTERM set it, a second one ends the program ---- */
+extern volatile int out_stop;
+void out_catch_signals(void);
+int out_stop_exit_code(void); /* 130 or 143 */
+
+/* ---- files: "-" is stdout ---- */
+/* Let `write` fill the file: a temporary one in the same folder that takes its place when complete. Prints the reason and returns
+ * EXIT_OUTPUT when it cannot, else EXIT_FINE. */
+int out_file(const char *path, int (*write)(FILE *to, void *ctx), void *ctx);
+
+/* "1,284,305" */
+char *out_thousands(char *buf, size_t n, double v);
+
+#endif

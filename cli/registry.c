@@ -1,0 +1,35 @@
+#include "registry.h"
+
+#include "case.h"
+#include "o1.h"
+#include "pipe.h"
+#include "profile.h"
+#include "wakebal/machine.h"
+#include "workloads.h"
+
+static const struct wb_policy_ops *const policies[] = { &o1_policy };
+static const struct wb_workload_ops *const workloads[] = { &wb_workload_pipe_bw, &wb_workload_pipe_latency, &wb_workload_hog,
+                                                           &wb_workload_periodic, &wb_workload_custom };
+static const struct wb_ipc_ops *const ipcs[] = { &wb_ipc_pipe };
+
+static const struct wb_registry models = {
+    .policies = policies, .npolicies = WB_ARRAY_SIZE(policies), .workloads = workloads, .nworkloads = WB_ARRAY_SIZE(workloads),
+    .ipcs = ipcs, .nipcs = WB_ARRAY_SIZE(ipcs),
+};
+
+const struct wb_registry *cli_models(void) { return &models; }
+
+struct wb_key_registry *cli_keys_new(void)
+{
+    struct wb_key_registry *r = wb_keys_new();
+    size_t n;
+    const struct wb_key *rows = wb_machine_keys(&n);
+    wb_keys_add(r, rows, n);
+    rows = wb_kernel_keys(&n);
+    wb_keys_add(r, rows, n);
+    wb_keys_add(r, case_keys, case_keys_n);
+    for (size_t i = 0; i < models.npolicies; i++) wb_keys_add(r, models.policies[i]->keys, models.policies[i]->nkeys);
+    for (size_t i = 0; i < models.nworkloads; i++) wb_keys_add(r, models.workloads[i]->keys, models.workloads[i]->nkeys);
+    for (size_t i = 0; i < models.nipcs; i++) wb_keys_add(r, models.ipcs[i]->keys, models.ipcs[i]->nkeys);
+    return r;
+}

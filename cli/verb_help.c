@@ -1,0 +1,195 @@
+/* verb_help.c - wakebal help [VERB|KEY|GROUP|CODE] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_build.h"
+#include "exit_code.h"
+#include "keys_index.h"
+#include "options.h"
+#include "registry.h"
+#include "verbs.h"
+#include "wakebal/scenario.h"
+#include "wrap.h"
+
+#define WIDTH 100
+
+static void short_help(void)
+{
+    printf("Usage: wakebal VERB [OPTION...] [ARGUMENT...]\n"
+           "Simulates how a kernel places and balances communicating tasks, and what that costs them.\n\n");
+    for (size_t i = 0; i < verb_table_n; i++) printf("  %-10s %s\n", verb_table[i].name, verb_table[i].summary);
+    printf("\nExamples:\n"
+           "  wakebal run ia64-bw-pipe-2005             simulate a shipped case\n"
+           "  wakebal check my.cfg                      find all mistakes of a scenario\n"
+           "  wakebal help workload.message             what a key means, its range and default\n\n"
+           "More: wakebal VERB --help, wakebal help KEY, wakebal list keys.\n");
+}
+
+static void key_head(const struct wb_key_registry *keys, const struct wb_key *k)
+{
+    printf("%s   %s", k->path, wb_key_type_name(k->type));
+    if (k->type == WB_KEY_ENUM) printf(" %s", keys_choices((struct wb_key_registry *)keys, k));
+    if (k->def) printf(", default \"%s\"", k->def);
+    if (k->flags & WB_KEY_REQUIRED) printf(", required");
+    if (k->min && k->max) printf("   range %s .. %s", k->min, k->max);
+    else if (k->min) printf("   at least %s", k->min);
+    else if (k->max) printf("   at most %s", k->max);
+    if (k->only) printf("   only for %s", k->only);
+    printf("\n");
+}
+
+/* "workload.message" -> --set workload.message=...: an example that works. */
+static void key_example(const struct wb_key *k)
+{
+    static const char *const value[] = {
+        [WB_KEY_INT] = "4",   [WB_KEY_BOOL] = "true",   [WB_KEY_TIME] = "10us", [WB_KEY_COST] = "400ns",  [WB_KEY_SIZE] = "64KiB",
+        [WB_KEY_RATE] = "6.4GB/s", [WB_KEY_FREQ] = "1.5GHz", [WB_KEY_RATIO] = "2%", [WB_KEY_CPUS] = "0,2-5", [WB_KEY_DIST] = "exp(10us)",
+    };
+    const char *v = (size_t)k->type < WB_ARRAY_SIZE(value) ? value[k->type] : NULL;
+    if (k->def && strlen(k->def) < 30 && k->def[0] != '(') v = k->def;
+    if (!v || strchr(k->path, '*')) return;
+    printf("  Example: --set %s=%s%s%s\n", k->path, strpbrk(v, " ()") ? "'" : "", v, strpbrk(v, " ()") ? "'" : "");
+}
+
+static void help_key(const struct wb_key_registry *keys, const struct wb_key *k)
+{
+    key_head(keys, k);
+    wrap_print(stdout, k->help, 2, WIDTH);
+    if (k->source) {
+        char *text;
+        if (asprintf(&text, "Source: %s.", k->source) >= 0) {
+            wrap_print(stdout, text, 2, WIDTH);
+            free(text);
+        }
+    }
+    if (k->flags & WB_KEY_PRICED) printf("  A cost: a plain value, or ( value, status, range, source ) with the status measured, quoted, derived or assumed.\n");
+    key_example(k);
+}
+
+static void group_row(const struct wb_key *k)
+{
+    char first[160];
+    printf("  %-38s %-16s %s%s%s\n", k->path, wb_key_type_name(k->type), wrap_first_sentence(k->help, first, sizeof first), k->only ? "   only " : "",
+           k->only ? k->only : "");
+}
+
+static void help_group(const struct wb_key_registry *keys, const char *pattern)
+{
+    size_t n = strlen(pattern);
+    const struct wb_key *own = wb_keys_find(keys, pattern, NULL);
+    if (!own) printf("%s   group\n", pattern);
+    printf("\nKeys of %s:\n", pattern);
+    for (size_t i = 0; i < wb_keys_count(keys); i++) {
+        const struct wb_key *k = wb_keys_at(keys, i);
+        if (!strncmp(k->path, pattern, n) && k->path[n] == '.') group_row(k);
+    }
+}
+
+static bool help_path(const struct wb_key_registry *keys, const char *word)
+{
+    char pattern[KEYS_PATTERN_MAX];
+    bool found = false;
+    if (!config_pattern(keys, word, pattern)) return false;
+    for (size_t i = 0; i < wb_keys_count(keys); i++) {
+        const struct wb_key *k = wb_keys_at(keys, i);
+        if (strcmp(k->path, pattern)) continue;
+        if (found) printf("\n");
+        help_key(keys, k);
+        found = true;
+    }
+    if (keys_is_group(keys, pattern)) help_group(keys, pattern);
+    return true;
+}
+
+/* Keys whose last word it is: `help message`. */
+static bool help_leaf(const struct wb_key_registry *keys, const char *word)
+{
+    bool found = false;
+    for (size_t i = 0; i < wb_keys_count(keys); i++) {
+        const struct wb_key *k = wb_keys_at(keys, i);
+        const char *dot = strrchr(k->path, '.');
+        if (!dot || strcmp(dot + 1, word)) continue;
+        if (found) printf("\n");
+        help_key(keys, k);
+        found = true;
+    }
+    return found;
+}
+
+static bool help_code(const char *word)
+{
+    const struct wb_error_info *e = wb_error_find(word);
+    if (!e) return false;
+    printf("%s   %s\n", e->code, e->title);
+    wrap_print(stdout, e->text, 2, WIDTH);
+    char *fix;
+    if (asprintf(&fix, "What to do: %s", e->fix) >= 0) {
+        wrap_print(stdout, fix, 2, WIDTH);
+        free(fix);
+    }
+    return true;
+}
+
+static bool help_verb(const struct verb *v, const struct wb_key_registry *keys)
+{
+    char name[64], *args[] = { name, "--help", NULL };
+    if (!v) return false;
+    snprintf(name, sizeof name, "wakebal %s", v->name);
+    (void)v->run(2, args);
+    if (keys_is_group(keys, v->name)) printf("\nScenario keys of the same name: wakebal help %s.\n", v->name);
+    return true;
+}
+
+static int unknown_word(const struct wb_key_registry *keys, const char *word)
+{
+    size_t n = 0, max = wb_keys_count(keys) + verb_table_n;
+    const char **names = calloc(max + 1, sizeof *names);
+    if (!names) return EXIT_INTERNAL;
+    for (size_t i = 0; i < verb_table_n; i++) names[n++] = verb_table[i].name;
+    for (size_t i = 0; i < wb_keys_count(keys); i++) names[n++] = wb_keys_at(keys, i)->path;
+    const char *near = wb_nearest(word, names, n);
+    char hint[300];
+    snprintf(hint, sizeof hint, "Did you mean '%s'?", near ? near : "");
+    int rc = cli_usage_error("wakebal help", near ? hint : "See `wakebal list keys', `wakebal list errors' and `wakebal help'.",
+                             "'%.100s' is no verb, key, group or error code", word);
+    free(names);
+    return rc;
+}
+
+static int help_word(const char *word)
+{
+    struct wb_key_registry *keys = cli_keys_new();
+    size_t n = strlen(word);
+    char group[KEYS_PATTERN_MAX];
+    int rc = EXIT_FINE;
+    snprintf(group, sizeof group, "%.*s", (int)(n && word[n - 1] == '.' ? n - 1 : n), word); /* "run." is the group, "run" the verb */
+    bool dotted = n && word[n - 1] == '.';
+    bool found = !dotted && help_verb(verb_find(word), keys);
+    if (!found) found = help_code(word) || help_path(keys, group) || help_leaf(keys, word);
+    if (!found) rc = unknown_word(keys, word);
+    wb_keys_free(keys);
+    return rc;
+}
+
+int verb_help(int argc, char **argv)
+{
+    struct cli_options o;
+    const struct cli_spec spec = {
+        .usage = "[VERB|KEY|GROUP|CODE]",
+        .doc = "Explain a verb, a scenario key, a group of keys or an error code."
+               "\vExamples: wakebal help check, wakebal help workload.cpus, wakebal help run., wakebal help E120",
+        .args_max = 1,
+    };
+    cli_options_init(&o);
+    int rc = cli_options_parse(&spec, argc, argv, &o);
+    if (rc < 0) {
+        rc = EXIT_FINE;
+        if (o.arg_n)
+            rc = help_word(o.arg[0]);
+        else
+            short_help();
+    }
+    cli_options_free(&o);
+    return rc;
+}
