@@ -182,6 +182,19 @@ const char *keys_selector_key(const char *pattern)
     return NULL;
 }
 
+const char *keys_choices(struct wb_key_registry *r, const struct wb_key *row)
+{
+    if (row->choices) return row->choices;
+    const char *scope = NULL, *dot = strrchr(row->path, '.');
+    for (size_t i = 0; i < WB_ARRAY_SIZE(selector_key); i++) {
+        size_t n = strlen(selector_key[i].scope);
+        bool absolute = !strcmp(selector_key[i].key, row->path);
+        bool of_entry = dot && !strcmp(selector_key[i].key, dot + 1) && !strncmp(row->path, selector_key[i].scope, n) && row->path + n == dot;
+        if (absolute || of_entry) scope = selector_key[i].scope;
+    }
+    return scope ? wb_keys_selectors(r, scope) : "";
+}
+
 static int compare_words(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
 /* The `only` words of rows below scope, sorted, joined by spaces. */

@@ -27,4 +27,7 @@ bool keys_word_in(const char *words, const char *word, size_t len);
  * "kernel.scheduler" for kernel and policy; NULL: rows there have no `only`. */
 const char *keys_selector_key(const char *pattern);
 
+/* Words that an enum may be: its own choices, or the selectors that it chooses among. Owned by the registry. */
+const char *keys_choices(struct wb_key_registry *r, const struct wb_key *row);
+
 #endif

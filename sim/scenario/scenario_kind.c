@@ -57,3 +57,25 @@ int wb_scenario_check(const char *path, const struct wb_key_registry *keys, stru
     wb_scenario_free(s);
     return s ? 0 : -1;
 }
+
+char *wb_scenario_title(const char *name, const char *kind)
+{
+    char *path = wb_scenario_find(name, kind), *text = NULL, *title = NULL;
+    const char *why;
+    size_t len;
+    if (path && wb_reader_files.read(wb_reader_files.ctx, path, &text, &len, &why) == 0) {
+        struct arena a;
+        struct wb_diag *quiet = wb_diag_new();
+        bool broken;
+        arena_init(&a, "title");
+        const char *found = scan_child_text(scan_text(&a, &wb_reader_files, path, text, len, quiet, &broken), "title");
+        title = found ? strndup(found, 200) : NULL;
+        for (char *c = title; c && *c; c++)
+            if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = ' ';
+        arena_free(&a);
+        wb_diag_free(quiet);
+        free(text);
+    }
+    free(path);
+    return title;
+}

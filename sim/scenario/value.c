@@ -205,9 +205,7 @@ static int make_enum(const struct value_context *x, const struct wb_key *row, co
                      struct cfg_value *out)
 {
     if (node->kind != SCAN_STRING) return wrong_type(x, row, path, node);
-    char scope[KEYS_PATTERN_MAX];
-    snprintf(scope, sizeof scope, "%.*s", (int)strcspn(row->path, "."), row->path);
-    const char *choices = row->choices ? row->choices : wb_keys_selectors(x->keys, scope);
+    const char *choices = keys_choices(x->keys, row);
     out->text = node->text;
     if (keys_word_in(choices, node->text, strlen(node->text)) && *node->text) return 0;
     const char **list, *near;

@@ -75,6 +75,8 @@ char *wb_scenario_find(const char *name, const char *kind);
 /* Names (without .cfg) of a kind on the search path: sorted, no doubles; malloc'd array of malloc'd strings, NULL-terminated. */
 char **wb_scenario_list(const char *kind, size_t *n);
 void wb_scenario_list_free(char **names);
+/* The title of such a file, one line, control characters escaped; malloc'd, or NULL. */
+char *wb_scenario_title(const char *name, const char *kind);
 
 /* ---- sweeps ---- */
 
