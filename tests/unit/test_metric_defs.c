@@ -31,8 +31,30 @@ static void test_patterns(void **state)
     assert_null(wb_metric_def_find("wakeup"));
 }
 
+/* docs/metrics.md has each row as it is here. */
+static void test_the_page_agrees(void **state)
+{
+    (void)state;
+    FILE *f = fopen(WB_TESTS_DIR "/../docs/metrics.md", "r");
+    assert_non_null(f);
+    static char page[1 << 16];
+    size_t n = fread(page, 1, sizeof page - 1, f), rows = 0;
+    fclose(f);
+    assert_true(n > 1000 && n < sizeof page - 1);
+    page[n] = 0;
+    for (const struct wb_metric_def *d; (d = wb_metric_def_at(rows)); rows++) {
+        char row[600];
+        snprintf(row, sizeof row, "\n| `%s` | %s | %s | %s |\n", d->name, d->unit, wb_better_name(d->better), d->help);
+        if (!strstr(page, row)) fail_msg("docs/metrics.md lacks %s", row);
+    }
+    size_t found = 0;
+    for (const char *p = page; (p = strstr(p, "\n| `")); p++) found++;
+    assert_int_equal(found, rows); /* and no others */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_patterns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_patterns),
+                                       cmocka_unit_test(test_the_page_agrees)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
