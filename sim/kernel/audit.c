@@ -1,4 +1,5 @@
-/* audit.c - invariants that must hold between any two events: each task in one place, no time lost, no affinity broken. */
+/* audit.c - invariants that must hold between any two events: each task in one place, no time lost, no affinity
+ * broken. */
 #include "sim.h"
 
 /* Per CPU, the categories and what is under way sum to elapsed time exactly. */
@@ -17,7 +18,8 @@ static void audit_mode(const struct wb_cpu *c)
     WB_CHECK(c->mode != CPU_RUN || c->ev, "cpu %u runs without an end", c->id);
     WB_CHECK(c->mode != CPU_HALT || (rq->curr == rq->idle && !c->pending), "cpu %u halts with work", c->id);
     WB_CHECK(c->mode != CPU_SPIN || c->ctx->spin, "cpu %u spins for nothing", c->id);
-    WB_CHECK(rq->curr->on_cpu && rq->curr->cpu == c->id, "cpu %u runs task %u, which is elsewhere", c->id, rq->curr->id);
+    WB_CHECK(rq->curr->on_cpu && rq->curr->cpu == c->id, "cpu %u runs task %u, which is elsewhere", c->id,
+             rq->curr->id);
 }
 
 static void audit_task(const struct wb_sim *s, const struct wb_task *t, uint32_t *queued)

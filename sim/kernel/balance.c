@@ -1,12 +1,13 @@
 /*
- * balance.c - the balancing driver: domains, source, locks, move, learn. Decisions are the policy's (struct wb_balance_ops).
+ * balance.c - the balancing driver: domains, source, locks, move, learn. Decisions are the policy's (struct
+ * wb_balance_ops).
  *
  * Every look and move takes time, so a decision can be stale by the time the locks are held, as in the kernels.
  */
 #include "sim.h"
 
-/* A pass keeps its state in the CPU (one for each level that it may run at), not in the task's small stack: it never sleeps and never
- * leaves the CPU. */
+/* A pass keeps its state in the CPU (one for each level that it may run at), not in the task's small stack: it never
+ * sleeps and never leaves the CPU. */
 struct balancing {
     struct wb_frame h;
 };
@@ -63,8 +64,8 @@ void wb_move_task(struct wb_exec *x, struct wb_balance *b, struct wb_task *t, wb
 
 static void trace_pass(struct wb_exec *x, const struct balance_work *f)
 {
-    TRACE(x->sim, .type = WB_TR_BALANCE, .cpu = (uint16_t)f->b.this_cpu, .task = x->task->id, .a = f->b.kind, .b = f->b.src,
-          .c = (f->b.sd ? (uint32_t)f->b.sd->depth << 16 : 0) | f->b.moved, .rule = f->b.rule);
+    TRACE(x->sim, .type = WB_TR_BALANCE, .cpu = (uint16_t)f->b.this_cpu, .task = x->task->id, .a = f->b.kind,
+          .b = f->b.src, .c = (f->b.sd ? (uint32_t)f->b.sd->depth << 16 : 0) | f->b.moved, .rule = f->b.rule);
     x->sim->rule_count[f->b.rule]++;
 }
 
@@ -100,6 +101,85 @@ static void kick_active(struct wb_exec *x, const struct wb_balance *b)
     f->push_cpu = b->dst;
 }
 
+/* Both locks, lower CPU first (double_rq_lock; double_lock_balance drops the own one only when the other is taken). */
+static enum wb_ret lock_both_step(struct wb_exec *x, void *frame)
+{
+    struct balancing *f = frame;
+    struct balance_work *w = work_of(x);
+    WB_BEGIN(f);
+    if (w->have_dst && w->src->cpu < w->dst->cpu && w->src->lock.holder != WB_NO_CPU) {
+        WB_SPIN_UNLOCK(x, f, &w->dst->lock);
+        w->have_dst = false;
+    }
+    if (!w->have_dst && w->dst->cpu < w->src->cpu) {
+        WB_SPIN_LOCK(x, f, &w->dst->lock);
+        w->have_dst = true;
+    }
+    WB_SPIN_LOCK(x, f, &w->src->lock);
+    if (!w->have_dst) WB_SPIN_LOCK(x, f, &w->dst->lock);
+    w->have_dst = true;
+    WB_END();
+}
+
+static void lock_both(struct wb_exec *x)
+{
+    (void)WB_PUSH(x, lock_both_step, struct balancing);
+}
+
+/* One pass over one domain: look, lock both, look closer and pull, learn. x->ret = enum wb_balance_result. */
+static enum wb_ret pass_step(struct wb_exec *x, void *frame)
+{
+    struct balancing *f = frame;
+    struct balance_work *w = work_of(x);
+    struct wb_balance *b = &w->b;
+    WB_BEGIN(f);
+    w->dst = wb_rq(x->sim, b->dst);
+    if (b->lock_find && !w->have_dst) {
+        WB_SPIN_LOCK(x, f, &w->dst->lock);
+        w->have_dst = true;
+    }
+    if (w->ops->unlock_find && w->have_dst) {
+        WB_SPIN_UNLOCK(x, f, &w->dst->lock);
+        w->have_dst = false;
+    }
+    WB_FLUSH(x, f);
+    *b = (struct wb_balance){.kind = b->kind,
+                             .this_cpu = b->this_cpu,
+                             .exec_cpu = b->exec_cpu,
+                             .sd = b->sd,
+                             .dst = b->dst,
+                             .src = WB_NO_CPU,
+                             .redo = b->redo,
+                             .flags = b->flags,
+                             .started = x->sim->now,
+                             .lock_find = b->lock_find,
+                             .cookie = {b->cookie[0], b->cookie[1], b->cookie[2]}};
+    w->found = w->ops->find(x, b);
+    WB_FLUSH(x, f);
+    if (w->found && !b->skip_pull && b->src != b->dst) {
+        w->src = wb_rq(x->sim, b->src);
+        w->dst = wb_rq(x->sim, b->dst);
+        WB_CALL(x, f, lock_both(x));
+        w->ops->pull(x, b);
+        KICK_ALL(x, f);
+        WB_SPIN_UNLOCK(x, f, &w->src->lock);
+        w->total += b->moved;
+    }
+    if (w->have_dst && b->kind != WB_BAL_NEWIDLE) {
+        WB_SPIN_UNLOCK(x, f, &w->dst->lock);
+        w->have_dst = false;
+    }
+    cpu_of(x)->stats.balance_calls[b->kind]++;
+    w->result = (uint8_t)w->ops->done(x, b, w->found);
+    trace_pass(x, w);
+    WB_END();
+}
+
+static void balance_pass(struct wb_exec *x)
+{
+    (void)WB_PUSH(x, pass_step, struct balancing);
+}
+
 static enum wb_ret balancing_step(struct wb_exec *x, void *frame)
 {
     struct balancing *f = frame;
@@ -117,54 +197,8 @@ static enum wb_ret balancing_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, WB_FN_LOAD_BALANCE);
     while (w->ops->next(x, b)) {
         do {
-            w->dst = wb_rq(x->sim, b->dst);
-            if (b->lock_find && !w->have_dst) {
-                WB_SPIN_LOCK(x, f, &w->dst->lock);
-                w->have_dst = true;
-            }
-            if (w->ops->unlock_find && w->have_dst) {
-                WB_SPIN_UNLOCK(x, f, &w->dst->lock);
-                w->have_dst = false;
-            }
-            WB_FLUSH(x, f);
-            b->started = x->sim->now;
-            b->moved = 0;
-            b->src = WB_NO_CPU;
-            b->skip_pull = false;
-            w->found = w->ops->find(x, b);
-            WB_FLUSH(x, f);
-            if (w->found && !b->skip_pull && b->src != b->dst) {
-                w->src = wb_rq(x->sim, b->src);
-                w->dst = wb_rq(x->sim, b->dst);
-                /* Both locks, lower CPU first (double_rq_lock, double_lock_balance). */
-                if (w->have_dst && w->src->cpu < w->dst->cpu && w->src->lock.holder != WB_NO_CPU) {
-                    WB_SPIN_UNLOCK(x, f, &w->dst->lock);
-                    w->have_dst = false;
-                }
-                if (!w->have_dst && w->dst->cpu < w->src->cpu) {
-                    WB_SPIN_LOCK(x, f, &w->dst->lock);
-                    w->have_dst = true;
-                }
-                WB_SPIN_LOCK(x, f, &w->src->lock);
-                if (!w->have_dst) WB_SPIN_LOCK(x, f, &w->dst->lock);
-                w->have_dst = true;
-                w->ops->pull(x, b);
-                KICK_ALL(x, f);
-                WB_SPIN_UNLOCK(x, f, &w->src->lock);
-                w->total += b->moved;
-            }
-            if (w->have_dst && !b->lock_find && b->kind != WB_BAL_NEWIDLE) {
-                WB_SPIN_UNLOCK(x, f, &w->dst->lock);
-                w->have_dst = false;
-            }
-            w->result = (uint8_t)w->ops->done(x, b, w->found);
-            cpu_of(x)->stats.balance_calls[b->kind]++;
-            trace_pass(x, w);
+            WB_CALL(x, f, balance_pass(x));
         } while (w->result == WB_BAL_REDO);
-        if (w->have_dst && b->kind != WB_BAL_NEWIDLE) {
-            WB_SPIN_UNLOCK(x, f, &w->dst->lock);
-            w->have_dst = false;
-        }
         if (w->result == WB_BAL_KICK_ACTIVE) WB_CALL(x, f, kick_active(x, b));
         if (w->result == WB_BAL_STOP) break;
     }
@@ -183,7 +217,8 @@ void balance_run(struct wb_exec *x, enum wb_balance_kind kind, cpu_id on_behalf)
     (void)WB_PUSH(x, balancing_step, struct balancing);
     *w = (struct balance_work){.ops = ops_of(x->sim, kind)};
     WB_CHECK(w->ops, "no balancing of kind %d", (int)kind);
-    w->b = (struct wb_balance){.kind = kind, .this_cpu = on_behalf, .exec_cpu = x->cpu, .dst = on_behalf, .src = WB_NO_CPU};
+    w->b = (struct wb_balance){
+        .kind = kind, .this_cpu = on_behalf, .exec_cpu = x->cpu, .dst = on_behalf, .src = WB_NO_CPU};
 }
 
 /* ---- the migration thread ---- */

@@ -140,12 +140,12 @@ static int build_measure(struct wb_sim *s)
     struct measure_options o = {.ninstances = s->ninstances,
                                 .window = (sim_time)wb_cfg_int(s->cfg, "run.window"),
                                 .run_length = s->stop_when_done ? 0 : s->end};
-    static const struct measure_series_def switches = {"switches", "1", "Context switches, to and from idle included.",
-                                                       WB_BETTER_NONE, SERIES_COUNT, 0};
-    static const struct measure_series_def moves = {"migrations", "1", "Changes of CPU of all tasks, of any kind.",
-                                                    WB_BETTER_NONE, SERIES_COUNT, 0};
-    static const struct measure_series_def wakeups = {"wakeups", "1", "Wakeups that found a sleeper.", WB_BETTER_NONE,
-                                                      SERIES_COUNT, 0};
+    static const struct measure_series_def switches = {
+        "switches", "1", "Context switches, to and from idle included.", WB_BETTER_NONE, SERIES_COUNT, 0};
+    static const struct measure_series_def moves = {
+        "migrations", "1", "Changes of CPU of all tasks, of any kind.", WB_BETTER_NONE, SERIES_COUNT, 0};
+    static const struct measure_series_def wakeups = {"wakeups",      "1",          "Wakeups that found a sleeper.",
+                                                      WB_BETTER_NONE, SERIES_COUNT, 0};
     s->m = measure_new(&s->arena, &o);
     if (!s->m) return -1;
     s->series_switches = measure_series_new(s->m, &switches);
@@ -167,7 +167,8 @@ static const struct wb_workload_ops *find_workload(const struct wb_sim *s, const
     return NULL;
 }
 
-/* What sim/ itself puts on a task's stack: an interrupted segment, schedule(), balancing, the migration thread's wakeup, a lock. */
+/* What sim/ itself puts on a task's stack: an interrupted segment, schedule(), balancing, the migration thread's
+ * wakeup, a lock. */
 #define SIM_FRAMES 448u
 
 static int size_stacks(struct wb_sim *s, struct wb_diag *d)

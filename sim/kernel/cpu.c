@@ -26,8 +26,11 @@ static enum wb_cat part_cat(uint64_t p)
 }
 
 /* Waiting for memory does not go slower because the SMT sibling computes. */
-static const bool cat_is_stall[WB_CAT_N] = {
-    [WB_CAT_REFILL] = true, [WB_CAT_LINE] = true, [WB_CAT_LOCK] = true, [WB_CAT_IDLE_EXIT] = true, [WB_CAT_IDLE] = true};
+static const bool cat_is_stall[WB_CAT_N] = {[WB_CAT_REFILL] = true,
+                                            [WB_CAT_LINE] = true,
+                                            [WB_CAT_LOCK] = true,
+                                            [WB_CAT_IDLE_EXIT] = true,
+                                            [WB_CAT_IDLE] = true};
 
 /* How long a part takes at this pace. Rounded up per part, the same way everywhere: the accounts stay exact. */
 static sim_time part_wall(uint64_t p, bool stage, uint32_t pace)
@@ -272,7 +275,8 @@ void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t bytes)
 void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size)
 {
     size = (size + 7) & ~(size_t)7;
-    WB_CHECK(x->used + size <= x->stack_bytes, "frame stack of %u bytes overflows (frame of %zu)", x->stack_bytes, size);
+    WB_CHECK(x->used + size <= x->stack_bytes, "frame stack of %u bytes overflows (frame of %zu)", x->stack_bytes,
+             size);
     struct wb_frame *f = (struct wb_frame *)(void *)(x->stack + x->used);
     memset(f, 0, size);
     f->step = step;
@@ -355,15 +359,12 @@ static bool step(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
 {
     struct wb_frame *f = (struct wb_frame *)(void *)(x->stack + x->top);
     switch (f->step(x, f)) {
-    case WB_AGAIN:
-        return true;
+    case WB_AGAIN: return true;
     case WB_RUN:
         if (c->ev) return false;
         x->seg.started = x->seg.nparts != 0;
         return true;
-    case WB_DONE:
-        pop(x);
-        return true;
+    case WB_DONE: pop(x); return true;
     case WB_PARK:
         c->mode = CPU_SPIN;
         c->since = s->now;
@@ -372,9 +373,7 @@ static bool step(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
         c->ctx = &c->rq.curr->x;
         c->ctx->cpu = c->id;
         return true;
-    case WB_HALT:
-        idle_halt(s, c);
-        return c->mode != CPU_HALT;
+    case WB_HALT: idle_halt(s, c); return c->mode != CPU_HALT;
     }
     return true;
 }

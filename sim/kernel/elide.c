@@ -1,11 +1,12 @@
 /*
  * elide.c - ticks that need not be run.
  *
- * On an idle CPU most ticks only wake the CPU, age its load and send it back to sleep. When the last real tick was such a one
- * ("plain": it found the CPU halted and left it halted, was the only interrupt, balanced and moved nothing, and touched no line
- * that was elsewhere), and the policy vouches for the next k, those are left out of the ring. The first who looks at the CPU, or
- * interrupts it, has them applied: those that are over in closed form, the one under way, if any, by really running it up to now.
- * Its next tick is real again. So elision changes no byte of a result (prop_elide compares).
+ * On an idle CPU most ticks only wake the CPU, age its load and send it back to sleep. When the last real tick was
+ * such a one ("plain": it found the CPU halted and left it halted, was the only interrupt, balanced and moved
+ * nothing, and touched no line that was elsewhere), and the policy vouches for the next k, those are left out of the
+ * ring. The first who looks at the CPU, or interrupts it, has them applied: those that are over in closed form, the
+ * one under way, if any, by really running it up to now. Its next tick is real again. So elision changes no byte of a
+ * result (prop_elide compares).
  *
  * Not elided: ticks of CPUs with SMT siblings (they slow the sibling down), and anything while a trace is written.
  */

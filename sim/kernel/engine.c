@@ -114,8 +114,8 @@ static void on_stop(struct wb_sim *s, uint32_t entity, uint64_t counter)
 }
 
 static void (*const handler[EV_CLASSES])(struct wb_sim *s, uint32_t entity, uint64_t counter) = {
-    [EV_SEGMENT] = on_segment, [EV_GRANT] = on_grant, [EV_IRQ] = on_irq,       [EV_POLLED] = on_polled,
-    [EV_TIMER] = on_timer,     [EV_NOISE] = on_noise, [EV_START] = on_start,   [EV_WINDOW] = on_window,
+    [EV_SEGMENT] = on_segment, [EV_GRANT] = on_grant, [EV_IRQ] = on_irq,     [EV_POLLED] = on_polled,
+    [EV_TIMER] = on_timer,     [EV_NOISE] = on_noise, [EV_START] = on_start, [EV_WINDOW] = on_window,
     [EV_WARM] = on_warm,       [EV_STOP] = on_stop};
 
 static void handle(struct wb_sim *s, const struct evq_entry *e)

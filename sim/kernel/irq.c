@@ -98,7 +98,8 @@ void wb_irq_enable(struct wb_exec *x)
 
 /* ---- inter-processor interrupts ---- */
 
-/* One IPI. The sender is busy for a while; flight overlaps that from a stated offset. The caller has flushed: it leaves now. */
+/* One IPI. The sender is busy for a while; flight overlaps that from a stated offset. The caller has flushed: it
+ * leaves now. */
 void ipi_send(struct wb_exec *x, cpu_id to)
 {
     struct wb_sim *s = x->sim;

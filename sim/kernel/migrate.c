@@ -2,8 +2,9 @@
 #include "sim.h"
 
 const char *const wb_mig_name[WB_MIG_N] = {
-    [WB_MIG_WAKE] = "wake",     [WB_MIG_NEWIDLE] = "newidle", [WB_MIG_PERIODIC] = "periodic", [WB_MIG_NOHZ] = "nohz",
-    [WB_MIG_ACTIVE] = "active", [WB_MIG_EXEC] = "exec",       [WB_MIG_FORK] = "fork",         [WB_MIG_AFFINITY] = "affinity",
+    [WB_MIG_WAKE] = "wake", [WB_MIG_NEWIDLE] = "newidle",   [WB_MIG_PERIODIC] = "periodic",
+    [WB_MIG_NOHZ] = "nohz", [WB_MIG_ACTIVE] = "active",     [WB_MIG_EXEC] = "exec",
+    [WB_MIG_FORK] = "fork", [WB_MIG_AFFINITY] = "affinity",
 };
 
 /* A move back within this long undoes a balancing decision. */
@@ -29,7 +30,7 @@ void task_set_cpu(struct wb_sim *s, struct wb_task *t, cpu_id to)
 static uint32_t depth_of_move(struct wb_sim *s, cpu_id from, cpu_id to)
 {
     WB_FOR_EACH_SD(sd, &s->cpu[from].rq)
-        if (wb_mask_test(sd->span, to)) return sd->depth;
+    if (wb_mask_test(sd->span, to)) return sd->depth;
     return s->ndepths;
 }
 
@@ -48,7 +49,8 @@ void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_
         t->migrated_from = from;
         t->migrated_at = s->now;
     }
-    TRACE(s, .type = WB_TR_MIGRATE, .cpu = (uint16_t)x->cpu, .task = t->id, .a = from, .b = t->cpu, .c = kind, .rule = rule);
+    TRACE(s, .type = WB_TR_MIGRATE, .cpu = (uint16_t)x->cpu, .task = t->id, .a = from, .b = t->cpu, .c = kind,
+          .rule = rule);
 }
 
 void wb_pair_tasks(struct wb_sim *s, struct wb_task *a, struct wb_task *b)
@@ -61,7 +63,8 @@ void wb_pair_tasks(struct wb_sim *s, struct wb_task *a, struct wb_task *b)
         s->pair = p;
         s->pairs_room = room;
     }
-    s->pair[s->npairs] = (struct pair_record){.a = a->id, .b = b->id, .measure = measure_pair_new(s->m, a->owner, NULL)};
+    s->pair[s->npairs] =
+        (struct pair_record){.a = a->id, .b = b->id, .measure = measure_pair_new(s->m, a->owner, NULL)};
     a->pair = b->pair = ++s->npairs;
 }
 

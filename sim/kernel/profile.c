@@ -6,11 +6,21 @@
 #include <string.h>
 
 const char *const wb_cat_name[WB_CAT_N] = {
-    [WB_CAT_USER] = "user",       [WB_CAT_SYSCALL] = "syscall",       [WB_CAT_COPY] = "copy",
-    [WB_CAT_REFILL] = "refill",   [WB_CAT_LINE] = "line",             [WB_CAT_LOCK] = "lock",
-    [WB_CAT_SCHED] = "sched",     [WB_CAT_WAKEUP] = "wakeup",         [WB_CAT_BALANCE] = "balance",
-    [WB_CAT_TICK] = "tick",       [WB_CAT_IRQ] = "irq",               [WB_CAT_SOFTIRQ] = "softirq",
-    [WB_CAT_NOISE] = "noise",     [WB_CAT_IDLE_ENTRY] = "idle_entry", [WB_CAT_IDLE_EXIT] = "idle_exit",
+    [WB_CAT_USER] = "user",
+    [WB_CAT_SYSCALL] = "syscall",
+    [WB_CAT_COPY] = "copy",
+    [WB_CAT_REFILL] = "refill",
+    [WB_CAT_LINE] = "line",
+    [WB_CAT_LOCK] = "lock",
+    [WB_CAT_SCHED] = "sched",
+    [WB_CAT_WAKEUP] = "wakeup",
+    [WB_CAT_BALANCE] = "balance",
+    [WB_CAT_TICK] = "tick",
+    [WB_CAT_IRQ] = "irq",
+    [WB_CAT_SOFTIRQ] = "softirq",
+    [WB_CAT_NOISE] = "noise",
+    [WB_CAT_IDLE_ENTRY] = "idle_entry",
+    [WB_CAT_IDLE_EXIT] = "idle_exit",
     [WB_CAT_IDLE] = "idle",
 };
 

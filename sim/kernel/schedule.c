@@ -1,9 +1,9 @@
 /*
  * schedule.c - schedule(): put the current task away, find the next one, switch.
  *
- * The frame that switches out waits on its task's stack and goes on when the task gets a CPU again, possibly another one, just as
- * in the kernels. In between the runqueue's lock is held by the CPU (2.6.10 kernel/sched.c schedule, context_switch,
- * finish_task_switch); architectures with unlocked switches (ia64, arm) drop it first.
+ * The frame that switches out waits on its task's stack and goes on when the task gets a CPU again, possibly another
+ * one, just as in the kernels. In between the runqueue's lock is held by the CPU (2.6.10 kernel/sched.c schedule,
+ * context_switch, finish_task_switch); architectures with unlocked switches (ia64, arm) drop it first.
  */
 #include "sim.h"
 

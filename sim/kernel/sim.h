@@ -1,9 +1,10 @@
 /*
  * sim.h - one simulation: the private heart of sim/kernel.
  *
- * Who runs whom. The main loop (engine.c) takes the earliest event; an event belongs to one CPU and makes it step its active context
- * (cpu.c) until that CPU has to wait. Contexts nest: task -> softirq -> hardirq; `ctx` is the innermost. While a CPU is stepped, no other
- * CPU is; what one does to another goes through events (IPIs, grants) or marks (need_resched, pending bits).
+ * Who runs whom. The main loop (engine.c) takes the earliest event; an event belongs to one CPU and makes it step its
+ * active context (cpu.c) until that CPU has to wait. Contexts nest: task -> softirq -> hardirq; `ctx` is the
+ * innermost. While a CPU is stepped, no other CPU is; what one does to another goes through events (IPIs, grants) or
+ * marks (need_resched, pending bits).
  *
  * A CPU is in one mode:
  *   CPU_RUN   its context has a segment under way (ev != 0) or is being stepped
@@ -56,7 +57,8 @@ enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VE
 #define KTHREAD_STACK_BYTES 512u
 
 struct cpu_stats {
-    uint64_t wakeups, wakeups_remote, wakeups_sync, switches, preemptions, ipis_sent, ipis_received, idle_entries, ticks;
+    uint64_t wakeups, wakeups_remote, wakeups_sync, switches, preemptions, ipis_sent, ipis_received, idle_entries,
+        ticks;
     uint64_t balance_calls[WB_BAL_N], balance_pulled[WB_BAL_N];
 };
 
@@ -68,15 +70,15 @@ struct elide_entry {
     sim_time dur;
 };
 struct tick_elision {
-    bool measuring;      /* a tick that found the CPU halted is being run: what it accounts is logged */
-    bool active;         /* ticks are being skipped */
-    bool catching_up;    /* a skipped tick is really run, up to now */
-    uint8_t nlog;        /* > ELIDE_LOG: too long to be plain */
-    uint64_t next;       /* index of the first tick that has not been applied */
-    uint64_t until;      /* index of the tick that will be real again */
-    sim_time started;    /* when the measured tick came */
-    sim_time cost;       /* of a plain tick, without the idle exit */
-    sim_time offset;     /* from its interrupt to the update of the accounts, without the idle exit */
+    bool measuring;                 /* a tick that found the CPU halted is being run: what it accounts is logged */
+    bool active;                    /* ticks are being skipped */
+    bool catching_up;               /* a skipped tick is really run, up to now */
+    uint8_t nlog;                   /* > ELIDE_LOG: too long to be plain */
+    uint64_t next;                  /* index of the first tick that has not been applied */
+    uint64_t until;                 /* index of the tick that will be real again */
+    sim_time started;               /* when the measured tick came */
+    sim_time cost;                  /* of a plain tick, without the idle exit */
+    sim_time offset;                /* from its interrupt to the update of the accounts, without the idle exit */
     uint64_t irqs, moves, switches; /* counters when it came */
     struct elide_entry log[ELIDE_LOG];
 };
@@ -93,18 +95,18 @@ struct balance_work {
 
 struct wb_cpu {
     cpu_id id;
-    uint8_t mode;            /* enum cpu_mode */
-    bool check_resched;      /* returning from an interrupt */
-    bool nohz_kick;          /* asked to balance for the idle CPUs */
-    uint32_t pending;        /* 1 << enum irq_vector */
-    uint32_t softirqs;       /* 1 << enum wb_softirq */
-    uint32_t nkick;          /* CPUs to kick once the current work is flushed (KICK_ALL) */
+    uint8_t mode;       /* enum cpu_mode */
+    bool check_resched; /* returning from an interrupt */
+    bool nohz_kick;     /* asked to balance for the idle CPUs */
+    uint32_t pending;   /* 1 << enum irq_vector */
+    uint32_t softirqs;  /* 1 << enum wb_softirq */
+    uint32_t nkick;     /* CPUs to kick once the current work is flushed (KICK_ALL) */
     cpu_id kick[KICKS_MAX];
-    uint32_t speed;          /* of computing, of SPEED_FULL */
-    uint32_t pace;           /* of the segment under way */
+    uint32_t speed; /* of computing, of SPEED_FULL */
+    uint32_t pace;  /* of the segment under way */
     struct wb_exec *ctx;
-    sim_time since;          /* when its segment, spin or halt was last accounted */
-    uint64_t ev;             /* counter of the valid EV_SEGMENT, 0 = none */
+    sim_time since; /* when its segment, spin or halt was last accounted */
+    uint64_t ev;    /* counter of the valid EV_SEGMENT, 0 = none */
     uint64_t evno, ipino;
     struct wb_rq rq;
     struct wb_exec irq, softirq;
@@ -114,13 +116,13 @@ struct wb_cpu {
     struct wb_task *timer_due, *start_due;
     sim_time noise_due;
     sim_time idle_since;
-    uint64_t moves, irqs;    /* migrations from or to it; interrupts and softirqs taken */
-    uint32_t rq_line;        /* the runqueue's data as others see it (lock line is in rq.lock) */
-    uint32_t list_line;      /* wake list head */
+    uint64_t moves, irqs; /* migrations from or to it; interrupts and softirqs taken */
+    uint32_t rq_line;     /* the runqueue's data as others see it (lock line is in rq.lock) */
+    uint32_t list_line;   /* wake list head */
     struct wb_stream idle_stream;
     struct tick_elision elide;
     struct balance_work balance[3]; /* by enum wb_level */
-    uint64_t smt_load_ppm;   /* what it puts on its siblings */
+    uint64_t smt_load_ppm;          /* what it puts on its siblings */
     struct cpu_stats stats;
     sim_time acct[WB_CAT_N];
     sim_time acct_base[WB_CAT_N];
@@ -129,17 +131,17 @@ struct wb_cpu {
 struct kernel_profile {
     char name[64];
     uint32_t hz, nr_cpus;
-    bool preempt;              /* CONFIG_PREEMPT */
+    bool preempt; /* CONFIG_PREEMPT */
     bool smp;
-    bool switch_unlocked;      /* the runqueue lock is dropped for the switch (ia64, arm) */
-    bool ttwu_pi_lock;         /* 3.0+: placement without the runqueue lock */
-    bool timer_jiffies;        /* sleeps end on a tick */
+    bool switch_unlocked; /* the runqueue lock is dropped for the switch (ia64, arm) */
+    bool ttwu_pi_lock;    /* 3.0+: placement without the runqueue lock */
+    bool timer_jiffies;   /* sleeps end on a tick */
     uint8_t spin_kind;
     sim_time tick_phase_step;
 };
 
 struct noise_source {
-    cpu_id cpu;                /* WB_NO_CPU: any, drawn each time */
+    cpu_id cpu; /* WB_NO_CPU: any, drawn each time */
     struct wb_dist gap, cost;
     struct wb_stream stream;
 };
@@ -164,7 +166,7 @@ struct declared_region {
 
 struct pair_record {
     task_id a, b;
-    uint32_t measure;          /* id of the pair in sim/measure */
+    uint32_t measure; /* id of the pair in sim/measure */
     bool together;
 };
 
@@ -173,10 +175,10 @@ struct instance_record {
     bool background;
 };
 
-struct idle_while_waiting { /* work conservation, measured */
-    uint32_t idle_cpus, waiting;   /* now: CPUs idle; tasks runnable and not running */
+struct idle_while_waiting {      /* work conservation, measured */
+    uint32_t idle_cpus, waiting; /* now: CPUs idle; tasks runnable and not running */
     sim_time since;
-    sim_time total;                /* CPU time that was idle while at least as many tasks waited */
+    sim_time total; /* CPU time that was idle while at least as many tasks waited */
 };
 
 struct fn_row {
@@ -189,10 +191,10 @@ struct fn_row {
 struct wb_sim {
     sim_time now;
     /* Nobody may run past this entry: the earliest event that somebody else cares for. */
-    struct evq_entry limit;     /* run-ahead stops here (until, or catch-up) */
+    struct evq_entry limit; /* run-ahead stops here (until, or catch-up) */
     struct evq q;
-    struct evq_entry at;        /* place of what is being done in the total order of events */
-    bool hole;                  /* the top of q is being handled and will be replaced by the next push */
+    struct evq_entry at; /* place of what is being done in the total order of events */
+    bool hole;           /* the top of q is being handled and will be replaced by the next push */
     struct tickring ticks;
     struct wb_cpu *cpu;
     uint32_t ncpus, ntasks, tasks_room, noise_n;
@@ -227,7 +229,7 @@ struct wb_sim {
     struct idle_while_waiting iww;
     struct wb_latency *wake_latency, *run_delay;
     uint64_t migrations[WB_MIG_N];
-    uint64_t *mig_depth;        /* by domain depth, [ndepths] */
+    uint64_t *mig_depth; /* by domain depth, [ndepths] */
     uint32_t ndepths;
     uint64_t pingpong;
     uint32_t series_switches, series_migrations, series_wakeups;
@@ -238,8 +240,8 @@ struct wb_sim {
     bool stop_when_done;
     sim_time start_spread, jiffies_phase;
     struct baseline *base;
-    uint32_t *audit_scratch;    /* [ncpus] */
-    struct kept *kept;          /* names made for the result */
+    uint32_t *audit_scratch; /* [ncpus] */
+    struct kept *kept;       /* names made for the result */
     struct declared_region *region;
     uint32_t nregions, regions_room, nlines, npages, page_bytes;
     const struct wb_cpumask *all_cpus;
@@ -252,17 +254,17 @@ struct wb_sim {
 };
 
 /* ---- cpu.c: stepping and segments ---- */
-void cpu_run(struct wb_cpu *c, struct wb_sim *s);          /* step until it waits */
-void cpu_segment_end(struct wb_sim *s, struct wb_cpu *c);  /* its EV_SEGMENT is due */
-void cpu_pause(struct wb_sim *s, struct wb_cpu *c);        /* account what runs, forget the event */
-void cpu_repace(struct wb_sim *s, struct wb_cpu *c);       /* its speed has changed */
+void cpu_run(struct wb_cpu *c, struct wb_sim *s);                         /* step until it waits */
+void cpu_segment_end(struct wb_sim *s, struct wb_cpu *c);                 /* its EV_SEGMENT is due */
+void cpu_pause(struct wb_sim *s, struct wb_cpu *c);                       /* account what runs, forget the event */
+void cpu_repace(struct wb_sim *s, struct wb_cpu *c);                      /* its speed has changed */
 void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm); /* tell the siblings */
 void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t bytes);
 void acct_add(struct wb_sim *s, struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur);
 
 /* ---- irq.c ---- */
 void irq_raise(struct wb_sim *s, struct wb_cpu *c, enum irq_vector v);
-bool irq_enter(struct wb_sim *s, struct wb_cpu *c);        /* deliver the most urgent pending one */
+bool irq_enter(struct wb_sim *s, struct wb_cpu *c); /* deliver the most urgent pending one */
 void irq_leave(struct wb_sim *s, struct wb_cpu *c);
 bool softirq_enter(struct wb_sim *s, struct wb_cpu *c);
 void softirq_leave(struct wb_sim *s, struct wb_cpu *c);
@@ -270,39 +272,40 @@ void ipi_send(struct wb_exec *x, cpu_id to);
 
 /* Send what wb_resched() asked for: the work before it has to pass first. */
 void kick_send(struct wb_exec *x);
-#define KICK_ALL(x, f)                                                                             \
-    do {                                                                                           \
-        if (cpu_of(x)->nkick) {                                                                    \
-            WB_FLUSH(x, f);                                                                        \
-            kick_send(x);                                                                          \
-        }                                                                                          \
+#define KICK_ALL(x, f) \
+    do { \
+        if (cpu_of(x)->nkick) { \
+            WB_FLUSH(x, f); \
+            kick_send(x); \
+        } \
     } while (0)
 
 /* ---- idle.c ---- */
 void idle_task_init(struct wb_sim *s, struct wb_cpu *c);
 void idle_halt(struct wb_sim *s, struct wb_cpu *c);
-void idle_wake(struct wb_sim *s, struct wb_cpu *c);        /* leave CPU_HALT: charge the exit, step later */
+void idle_wake(struct wb_sim *s, struct wb_cpu *c); /* leave CPU_HALT: charge the exit, step later */
 void idle_polled(struct wb_sim *s, struct wb_cpu *c);
 void iww_update(struct wb_sim *s, int idle_delta, int waiting_delta);
 
 /* ---- others ---- */
-void push_first(struct wb_exec *x); /* what a new task runs before its program */
+void push_first(struct wb_exec *x);                  /* what a new task runs before its program */
 void task_gone(struct wb_sim *s, struct wb_task *t); /* it has exited and left its CPU */
 void schedule_preempt(struct wb_exec *x); /* schedule() that does not put a sleeper to sleep (PREEMPT_ACTIVE) */
 void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter);
 bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter);
 void lock_granted(struct wb_sim *s, struct wb_cpu *c);
-void balance_run(struct wb_exec *x, enum wb_balance_kind kind, cpu_id on_behalf); /* pushes a frame; x->ret = tasks moved */
+/* pushes a frame; x->ret = tasks moved */
+void balance_run(struct wb_exec *x, enum wb_balance_kind kind, cpu_id on_behalf);
 void stopper_init(struct wb_sim *s, struct wb_cpu *c);
-void tick_handler(struct wb_exec *x);    /* pushes the frame of the timer interrupt */
+void tick_handler(struct wb_exec *x); /* pushes the frame of the timer interrupt */
 void resched_handler(struct wb_exec *x);
 void timer_handler(struct wb_exec *x);
 void start_handler(struct wb_exec *x);
 void noise_handler(struct wb_exec *x);
 void noise_event(struct wb_sim *s, uint32_t source);
 void wake_new_task(struct wb_exec *x, struct wb_task *t, uint32_t flags); /* pushes a frame */
-void tick_catch_up(struct wb_sim *s, struct wb_cpu *c);  /* apply skipped ticks up to now; its next tick is real */
-void tick_measure(struct wb_sim *s, struct wb_cpu *c);   /* a tick comes */
+void tick_catch_up(struct wb_sim *s, struct wb_cpu *c); /* apply skipped ticks up to now; its next tick is real */
+void tick_measure(struct wb_sim *s, struct wb_cpu *c);  /* a tick comes */
 void elide_log(struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur);
 void tick_consider_skip(struct wb_sim *s, struct wb_cpu *c);
 void tick_event(struct wb_sim *s, cpu_id cpu);
@@ -323,7 +326,7 @@ void result_free(struct wb_sim *s);
 struct wb_metric_def *result_keep(struct wb_sim *s, const struct wb_metric_def *def, const char *name);
 int memory_layout(struct wb_sim *s);
 void cpu_settle(struct wb_sim *s, struct wb_cpu *c); /* account what has passed, go on */
-void result_baseline(struct wb_sim *s); /* the warm-up ends */
+void result_baseline(struct wb_sim *s);              /* the warm-up ends */
 void tick_catch_up_all(struct wb_sim *s);
 void sim_audit(struct wb_sim *s);
 static inline struct wb_cpu *cpu_of(const struct wb_exec *x)
@@ -334,10 +337,10 @@ static inline struct wb_cpu *rq_cpu(struct wb_sim *s, const struct wb_rq *rq)
 {
     return &s->cpu[rq->cpu];
 }
-#define TRACE(s, ...)                                                                              \
-    do {                                                                                           \
-        if (WB_UNLIKELY((s)->tracing))                                                             \
-            trace_emit(&(s)->trace, (struct wb_trace_record){.when = (s)->now, __VA_ARGS__});      \
+#define TRACE(s, ...) \
+    do { \
+        if (WB_UNLIKELY((s)->tracing)) \
+            trace_emit(&(s)->trace, (struct wb_trace_record){.when = (s)->now, __VA_ARGS__}); \
     } while (0)
 
 #endif

@@ -1,26 +1,27 @@
 /*
  * sleeplock.c - locks that sleep: semaphore, mutex, spinning mutex, fair hand-off.
  *
- * The counter and the order of its steps are those of the kernels, because who may take a lock that a woken waiter has not
- * reached yet ("stealing") falls out of them:
+ * The counter and the order of its steps are those of the kernels, because who may take a lock that a woken waiter
+ * has not reached yet ("stealing") falls out of them:
  *
- *   semaphore   Linux 2.6.0 .. 2.6.15 lib/semaphore-sleepers.c, arch/ia64/kernel/semaphore.c (down, __down, up, __up): count is
- *               dropped first and repaired by the sleepers under the wait queue's lock; whoever gets it by the slow path wakes the
- *               next sleeper although the lock is taken, which then registers itself again and goes back to sleep.
- *   mutex       Linux 2.6.16 kernel/mutex.c (__mutex_lock_common, __mutex_unlock_common_slowpath): 1 free, 0 held, < 0 held and
- *               somebody may wait. The waiter stays on the list until it has the lock.
+ *   semaphore   Linux 2.6.0 .. 2.6.15 lib/semaphore-sleepers.c, arch/ia64/kernel/semaphore.c (down, __down, up,
+ *               __up): count is dropped first and repaired by the sleepers under the wait queue's lock; whoever gets
+ *               it by the slow path wakes the next sleeper although the lock is taken, which then registers itself
+ *               again and goes back to sleep.
+ *   mutex       Linux 2.6.16 kernel/mutex.c (__mutex_lock_common, __mutex_unlock_common_slowpath): 1 free, 0 held, <
+ *               0 held and somebody may wait. The waiter stays on the list until it has the lock.
  *   spinning    Linux 2.6.30 (mutex_spin_on_owner): first spins while the owner is on a CPU; from 3.15 spinners queue
  *               (kernel/locking/osq_lock.c): only the first one looks at the lock. Here they queue in all versions.
- *   hand-off    Linux 4.10 (MUTEX_FLAG_HANDOFF): a waiter that was woken, is first and did not get it asks that the next unlock give
- *               the lock to it; it spins meanwhile like the others.
+ *   hand-off    Linux 4.10 (MUTEX_FLAG_HANDOFF): a waiter that was woken, is first and did not get it asks that the
+ *               next unlock give the lock to it; it spins meanwhile like the others.
  *   fair        every unlock gives the lock to the longest waiter (no kernel's mutex; a yardstick).
  */
 #include "wakebal/kernel.h"
 
 #include "wakebal/workload.h"
 
-/* One look at the owner and one pause when kernel.path.mutex_spin_on_owner says nothing: PAUSE took about 40 cycles up to Broadwell
- * and takes about 140 from Skylake on (Intel 64 optimization manual, PAUSE latency): 15 .. 50 ns. */
+/* One look at the owner and one pause when kernel.path.mutex_spin_on_owner says nothing: PAUSE took about 40 cycles
+ * up to Broadwell and takes about 140 from Skylake on (Intel 64 optimization manual, PAUSE latency): 15 .. 50 ns. */
 #define SPIN_PAUSE (40 * WB_NS)
 
 const char *const wb_sleeplock_kind_name[] = {"semaphore", "mutex", "mutex_spin", "mutex_handoff", "fair", NULL};
@@ -32,15 +33,17 @@ struct lock_frame {
     struct wb_wait_entry spin; /* in the queue of spinners */
     struct wb_wait_entry *next;
     uint32_t slept;
-    bool asked;                /* hand-off asked for */
+    bool asked; /* hand-off asked for */
 };
 
 static void list_append(struct wb_wait_entry **first, struct wb_wait_entry **last, struct wb_wait_entry *e)
 {
     e->next = NULL;
     e->prev = *last;
-    if (*last) (*last)->next = e;
-    else *first = e;
+    if (*last)
+        (*last)->next = e;
+    else
+        *first = e;
     *last = e;
     e->queued = true;
 }
@@ -48,10 +51,14 @@ static void list_append(struct wb_wait_entry **first, struct wb_wait_entry **las
 static void list_remove(struct wb_wait_entry **first, struct wb_wait_entry **last, struct wb_wait_entry *e)
 {
     WB_CHECK(e->queued, "a waiter leaves a list that it is not on");
-    if (e->prev) e->prev->next = e->next;
-    else *first = e->next;
-    if (e->next) e->next->prev = e->prev;
-    else *last = e->prev;
+    if (e->prev)
+        e->prev->next = e->next;
+    else
+        *first = e->next;
+    if (e->next)
+        e->next->prev = e->prev;
+    else
+        *last = e->prev;
     e->next = e->prev = NULL;
     e->queued = false;
 }
@@ -206,7 +213,8 @@ static enum wb_ret mutex_lock_step(struct wb_exec *x, void *frame)
     WB_FLUSH(x, f);
     if (take_mutex(x, l, NULL)) WB_RETURN(x, 0);
     l->contended++;
-    if (l->kind != WB_LOCK_MUTEX_HANDOFF) l->count--; /* the failed decrement already sends the owner's unlock down the slow path */
+    /* the failed decrement already sends the owner's unlock down the slow path */
+    if (l->kind != WB_LOCK_MUTEX_HANDOFF) l->count--;
     wb_charge_fn(x, WB_FN_MUTEX_SLOWPATH);
     WB_FLUSH(x, f);
     if (spins(l)) {

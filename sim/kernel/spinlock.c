@@ -49,8 +49,8 @@ bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l)
     return false;
 }
 
-/* Test-and-set locks go to the spinner that sees the free line first: the nearest one that is really spinning. Ticket and
- * queued locks go in order of arrival, even to a CPU that is away in an interrupt. */
+/* Test-and-set locks go to the spinner that sees the free line first: the nearest one that is really spinning. Ticket
+ * and queued locks go in order of arrival, even to a CPU that is away in an interrupt. */
 static struct wb_exec *next_owner(struct wb_sim *s, struct wb_exec *x, struct wb_spinlock *l)
 {
     if (l->kind != WB_SPIN_TAS) return l->head;

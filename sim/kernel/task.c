@@ -60,7 +60,8 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
 {
     size_t policy = (s->ops->task_bytes + 15) & ~(size_t)15;
     size_t fixed = (sizeof(struct wb_task) + 15) & ~(size_t)15;
-    size_t stack = spec->klass == WB_CLASS_SWAPPER || spec->klass == WB_CLASS_STOP ? KTHREAD_STACK_BYTES : s->task_stack;
+    size_t stack =
+        spec->klass == WB_CLASS_SWAPPER || spec->klass == WB_CLASS_STOP ? KTHREAD_STACK_BYTES : s->task_stack;
     uint8_t *mem = wb_sim_alloc(s, fixed + policy + stack);
     struct wb_task *t = (struct wb_task *)(void *)mem;
     exec_init(&t->x, s, mem + fixed + policy, stack);
@@ -120,7 +121,8 @@ void task_gone(struct wb_sim *s, struct wb_task *t)
 uint32_t wb_sim_region(struct wb_sim *s, uint64_t bytes, const char *name)
 {
     WB_CHECK(!s->hw, "regions are declared while building");
-    if (s->nregions == s->regions_room) s->region = grow(s, s->region, s->nregions, &s->regions_room, sizeof *s->region);
+    if (s->nregions == s->regions_room)
+        s->region = grow(s, s->region, s->nregions, &s->regions_room, sizeof *s->region);
     s->region[s->nregions] = (struct declared_region){.bytes = bytes, .name = name};
     return s->nregions++;
 }
@@ -182,7 +184,8 @@ void wb_latency_add(struct wb_exec *x, struct wb_latency *l, sim_time v)
     (void)x;
     measure_latency_add(l, v);
 }
-struct wb_counter *wb_counter_new(struct wb_sim *s, uint32_t instance, const char *name, const char *unit, const char *help)
+struct wb_counter *wb_counter_new(struct wb_sim *s, uint32_t instance, const char *name, const char *unit,
+                                  const char *help)
 {
     return measure_counter_new(s->m, instance, name, unit, help);
 }

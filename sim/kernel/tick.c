@@ -1,8 +1,8 @@
 /*
  * tick.c - the timer tick.
  *
- * A tick is a hardirq on its CPU: it takes time, updates the policy's accounts and may balance (2.6.10, 2.6.11: inside the
- * interrupt) or raise the balance softirq (2.6.22 and later).
+ * A tick is a hardirq on its CPU: it takes time, updates the policy's accounts and may balance (2.6.10, 2.6.11:
+ * inside the interrupt) or raise the balance softirq (2.6.22 and later).
  */
 #include "sim.h"
 

@@ -1,9 +1,10 @@
 /*
  * wakeup.c - try_to_wake_up: lock, look, place, activate, kick.
  *
- * Two shapes. Up to 2.6.38 placement happens under the runqueue lock of the task's CPU, which is dropped and the target's taken when
- * the task moves (2.6.10 kernel/sched.c try_to_wake_up). Since 2.6.39 the task's own lock serialises wakers, placement takes no
- * runqueue lock, and a remote wakeup may be queued on its target instead of locking it (5.8 kernel/sched/core.c).
+ * Two shapes. Up to 2.6.38 placement happens under the runqueue lock of the task's CPU, which is dropped and the
+ * target's taken when the task moves (2.6.10 kernel/sched.c try_to_wake_up). Since 2.6.39 the task's own lock
+ * serialises wakers, placement takes no runqueue lock, and a remote wakeup may be queued on its target instead of
+ * locking it (5.8 kernel/sched/core.c).
  */
 #include "sim.h"
 
@@ -39,8 +40,8 @@ static cpu_id place(struct wb_exec *x, struct ttwu *f)
              f->t->id, c.cpu);
     WB_CHECK(c.rule < s->ops->nrules, "rule %u of %zu", c.rule, s->ops->nrules);
     s->rule_count[c.rule]++;
-    TRACE(s, .type = WB_TR_WAKING, .cpu = (uint16_t)x->cpu, .task = f->t->id, .a = c.cpu, .b = x->task->id, .c = f->flags,
-          .rule = c.rule);
+    TRACE(s, .type = WB_TR_WAKING, .cpu = (uint16_t)x->cpu, .task = f->t->id, .a = c.cpu, .b = x->task->id,
+          .c = f->flags, .rule = c.rule);
     f->from = f->t->cpu;
     f->moved = c.cpu != f->t->cpu;
     if (f->moved) {
@@ -238,7 +239,8 @@ static enum wb_ret wake_new_step(struct wb_exec *x, void *frame)
     s->ops->fork(x, f->flags & WB_WF_FORK ? x->task : NULL, f->t);
     {
         struct wb_choice c = s->ops->place_fork(x, f->t);
-        WB_CHECK(c.cpu < s->ncpus && wb_mask_test(f->t->allowed, c.cpu), "new task %u placed on cpu %u", f->t->id, c.cpu);
+        WB_CHECK(c.cpu < s->ncpus && wb_mask_test(f->t->allowed, c.cpu), "new task %u placed on cpu %u", f->t->id,
+                 c.cpu);
         s->rule_count[c.rule]++;
         if (c.cpu != f->t->cpu) {
             s->ops->migrate(x, f->t, f->t->cpu, c.cpu);
