@@ -1,4 +1,5 @@
-/* machine_fixture.h - machines for the tests of sim/machine: a topology string and the default spec, changed by the test. */
+/* machine_fixture.h - machines for the tests of sim/machine: a topology string and the default spec, changed by the
+ * test. */
 #ifndef WB_TESTS_MACHINE_FIXTURE_H
 #define WB_TESTS_MACHINE_FIXTURE_H
 

@@ -1,8 +1,8 @@
 /*
  * bus.c - shared bandwidth: front-side buses, memory controllers, links.
  *
- * Each server divides its rate among the CPUs that are inside a stage. Max-min fairness: everybody gets at most the share;
- * what small demands leave is given to the others. While the demands fit, nothing is divided and a join is O(1).
+ * Each server divides its rate among the CPUs that are inside a stage. Max-min fairness: everybody gets at most the
+ * share; what small demands leave is given to the others. While the demands fit, nothing is divided and a join is O(1).
  */
 #include <stdio.h>
 
@@ -52,8 +52,9 @@ static struct job_link *job_at(const struct wb_machine_state *s, cpu_id cpu, ser
     return NULL;
 }
 
-/* Water filling: who wants less than the share is served in full, the others divide what is left. Each round serves at least
- * one more job, so it ends; it needs as many rounds as there are different levels of demand below the share. */
+/* Water filling: who wants less than the share is served in full, the others divide what is left. Each round serves
+ * at least one more job, so it ends; it needs as many rounds as there are different levels of demand below the
+ * share. */
 static uint64_t fair_share(const struct wb_machine_state *s, const struct server *v)
 {
     uint64_t share = v->rate / v->active;

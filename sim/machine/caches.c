@@ -90,7 +90,8 @@ void caches_init(struct wb_machine_state *s)
 
 region_id wb_region_new(struct wb_machine_state *s, uint64_t bytes, const char *name)
 {
-    WB_CHECK(bytes && bytes <= UINT32_MAX, "region '%s' of %llu bytes; the limit is 4 GiB", name, (unsigned long long)bytes);
+    WB_CHECK(bytes && bytes <= UINT32_MAX, "region '%s' of %llu bytes; the limit is 4 GiB", name,
+             (unsigned long long)bytes);
     region_id id = s->region_free;
     if (id != WB_NO_REGION) {
         s->region_free = s->region[id].home;

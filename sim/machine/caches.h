@@ -1,8 +1,9 @@
 /*
  * caches.h - extents and holders: what a cache instance knows of a region.
  *
- * An extent is a stretch [start, start + len) of a region of which `bytes` are present, spread evenly. Operations on whole
- * extents and on their ends are exact; a hole in the middle lowers the density instead (documented simplification).
+ * An extent is a stretch [start, start + len) of a region of which `bytes` are present, spread evenly. Operations on
+ * whole extents and on their ends are exact; a hole in the middle lowers the density instead (documented
+ * simplification).
  */
 #ifndef WB_MACHINE_CACHES_H
 #define WB_MACHINE_CACHES_H

@@ -14,7 +14,8 @@ uint32_t wb_smt_speed_ppm(const struct wb_machine *m, uint64_t other_load_ppm)
 void wb_ipi_cost(const struct wb_machine *m, cpu_id from, cpu_id to, struct wb_ipi *out)
 {
     const struct wb_machine_spec *p = &m->spec;
-    *out = (struct wb_ipi){p->ipi_send, p->ipi_offset, p->ipi_flight[wb_topo_distance(m->topo, from, to)], p->ipi_entry};
+    *out =
+        (struct wb_ipi){p->ipi_send, p->ipi_offset, p->ipi_flight[wb_topo_distance(m->topo, from, to)], p->ipi_entry};
 }
 
 static uint32_t state_index(const struct wb_machine *m, sim_time idle_for)

@@ -1,12 +1,14 @@
 /*
  * lines.c - contended cache lines: an owner or sharers, and one queue per line.
  *
- * MESI without the transient states: MODIFIED at one CPU, SHARED by a set, or only in memory. A transfer once granted occupies
- * the line for its time; requests are granted in the order of the calls, which the engine makes in time order. Reads of a clean
- * line are served side by side: the directory or the bus answers them without waiting for one another.
+ * MESI without the transient states: MODIFIED at one CPU, SHARED by a set, or only in memory. A transfer once
+ * granted occupies the line for its time; requests are granted in the order of the calls, which the engine makes in
+ * time order. Reads of a clean line are served side by side: the directory or the bus answers them without waiting
+ * for one another.
  *
- * Up to 64 CPUs the set of sharers is a word in the line. On larger machines only lines that are shared just now need a set: it
- * comes from a pool; when the pool is empty, the next one in turn is taken from its line, which then counts as being in memory.
+ * Up to 64 CPUs the set of sharers is a word in the line. On larger machines only lines that are shared just now
+ * need a set: it comes from a pool; when the pool is empty, the next one in turn is taken from its line, which then
+ * counts as being in memory.
  */
 #include "machine_impl.h"
 
@@ -106,7 +108,8 @@ void wb_line_free(struct wb_machine_state *s, line_id id)
 }
 
 /* Nearest or farthest sharer other than cpu; false when there is none. O(sharers). */
-static bool find_sharer(const struct wb_machine_state *s, const struct line *l, cpu_id cpu, bool farthest, enum wb_distance *d)
+static bool find_sharer(const struct wb_machine_state *s, const struct line *l, cpu_id cpu, bool farthest,
+                        enum wb_distance *d)
 {
     const uint64_t *w = small(s) ? &l->sharers : map_words(s, l);
     uint32_t nwords = WB_CPUMASK_WORDS(s->m->topo->ncpus);
@@ -129,7 +132,8 @@ static sim_time local_price(const struct wb_machine_spec *p, enum wb_line_op op)
     return price[op];
 }
 
-/* A transfer between caches also needs the front-side bus: while others load it, its share of the line's time stretches. */
+/* A transfer between caches also needs the front-side bus: while others load it, its share of the line's time
+ * stretches. */
 static sim_time bus_delay(const struct wb_machine_state *s, cpu_id cpu, enum wb_distance far)
 {
     const struct wb_machine *m = s->m;
@@ -148,7 +152,8 @@ static sim_time read_trip(const struct wb_machine_state *s, const struct line *l
     const struct wb_machine_spec *p = &s->m->spec;
     *from = WB_FAR_SELF;
     if (is_sharer(s, l, cpu)) return 0;
-    if (l->state == LINE_SHARED && p->clean_forward && find_sharer(s, l, cpu, false, from)) return p->clean[*from].latency;
+    if (l->state == LINE_SHARED && p->clean_forward && find_sharer(s, l, cpu, false, from))
+        return p->clean[*from].latency;
     return p->memory[0].latency;
 }
 
@@ -165,7 +170,8 @@ static sim_time write_trip(const struct wb_machine_state *s, const struct line *
     return sharer ? 0 : p->memory[0].latency;
 }
 
-static sim_time line_trip(const struct wb_machine_state *s, const struct line *l, cpu_id cpu, bool write, enum wb_distance *from)
+static sim_time line_trip(const struct wb_machine_state *s, const struct line *l, cpu_id cpu, bool write,
+                          enum wb_distance *from)
 {
     if (l->state != LINE_MODIFIED) return write ? write_trip(s, l, cpu, from) : read_trip(s, l, cpu, from);
     *from = wb_topo_distance(s->m->topo, cpu, l->owner);
@@ -195,7 +201,8 @@ static void become_modified(struct wb_machine_state *s, struct line *l, cpu_id c
 void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
                     struct wb_line_cost *out)
 {
-    WB_CHECK(cpu < s->m->topo->ncpus && id < s->line_fresh && s->line[id].state != LINE_FREE, "CPU %u line %u", cpu, id);
+    WB_CHECK(cpu < s->m->topo->ncpus && id < s->line_fresh && s->line[id].state != LINE_FREE, "CPU %u line %u", cpu,
+             id);
     struct line *l = &s->line[id];
     bool write = op != WB_LINE_READ;
     bool modified = l->state == LINE_MODIFIED;

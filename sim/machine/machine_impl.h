@@ -1,8 +1,8 @@
 /*
  * machine_impl.h - the insides of struct wb_machine and struct wb_machine_state, for the files of sim/machine only.
  *
- * Rates and latencies are turned into picoseconds per byte in units of 2^-10 when the machine is made ("q10"), so that the event
- * path multiplies and shifts: time = bytes * q10 >> 10. Rates are at least 1 MB/s.
+ * Rates and latencies are turned into picoseconds per byte in units of 2^-10 when the machine is made ("q10"), so
+ * that the event path multiplies and shifts: time = bytes * q10 >> 10. Rates are at least 1 MB/s.
  */
 #ifndef WB_MACHINE_MACHINE_IMPL_H
 #define WB_MACHINE_MACHINE_IMPL_H
@@ -19,11 +19,11 @@ struct price {
 struct wb_machine {
     struct wb_topology *topo;
     struct wb_machine_spec spec;
-    uint32_t line_size;                   /* of the innermost cache: the unit of coherence */
-    struct price hit[WB_CACHE_LEVELS];    /* by index in the chain (0 = innermost present) */
+    uint32_t line_size;                /* of the innermost cache: the unit of coherence */
+    struct price hit[WB_CACHE_LEVELS]; /* by index in the chain (0 = innermost present) */
     struct price dirty[WB_DISTANCES], clean[WB_DISTANCES], memory[2];
-    uint64_t copy_q[WB_CACHE_LEVELS];     /* by index in the chain */
-    uint64_t upgrade_q[WB_DISTANCES][2];  /* by pattern */
+    uint64_t copy_q[WB_CACHE_LEVELS];             /* by index in the chain */
+    uint64_t upgrade_q[WB_DISTANCES][2];          /* by pattern */
     uint32_t nservers, nbuses, nmemories, nlinks; /* ids: buses, then memory controllers, then links */
 };
 
@@ -59,8 +59,8 @@ struct extent {
     uint32_t bytes;      /* of it, spread evenly */
 };
 
-/* What one cache instance holds of one region, as of the cache's clock `stamp`. run: the stretch of the latest sequential
- * touches; rest: what was there before; dirty: modified bytes. */
+/* What one cache instance holds of one region, as of the cache's clock `stamp`. run: the stretch of the latest
+ * sequential touches; rest: what was there before; dirty: modified bytes. */
 struct holder {
     uint64_t stamp;
     uint32_t cache;
@@ -73,7 +73,7 @@ struct region {
     const char *name;
     uint32_t bytes;
     uint32_t touches;
-    uint32_t home;     /* node, WB_NO_CPU before the first touch; in a free list: the next id */
+    uint32_t home; /* node, WB_NO_CPU before the first touch; in a free list: the next id */
     uint32_t nholders;
     struct holder h[HOLDERS];
 };
@@ -90,28 +90,28 @@ struct page_link {
 /* ---- lines.c ---- */
 struct line {
     sim_time busy_until;
-    cpu_id owner;      /* modified there; WB_NO_CPU: shared or in memory */
-    uint32_t state;    /* enum line_state; in the free list: next id */
-    uint64_t sharers;  /* up to 64 CPUs: bit map; more: index into the pool of maps */
+    cpu_id owner;     /* modified there; WB_NO_CPU: shared or in memory */
+    uint32_t state;   /* enum line_state; in the free list: next id */
+    uint64_t sharers; /* up to 64 CPUs: bit map; more: index into the pool of maps */
 };
 struct sharer_maps {
     uint32_t nwords, nmaps;
-    uint64_t *w;       /* nmaps * nwords */
-    line_id *line;     /* which line uses a map, WB_NO_LINE = free */
-    uint32_t *next;    /* free list, then a round robin hand */
+    uint64_t *w;    /* nmaps * nwords */
+    line_id *line;  /* which line uses a map, WB_NO_LINE = free */
+    uint32_t *next; /* free list, then a round robin hand */
     uint32_t free, hand;
 };
 
 /* ---- bus.c ---- */
 struct job_link {
     cpu_id prev, next;
-    server_id server;  /* WB_NO_SERVER: unused */
+    server_id server; /* WB_NO_SERVER: unused */
     uint64_t demand;
 };
 struct server {
     uint64_t rate;
-    uint64_t demand;   /* sum over jobs */
-    uint64_t share;    /* max-min share; UINT64_MAX while everybody is served in full */
+    uint64_t demand; /* sum over jobs */
+    uint64_t share;  /* max-min share; UINT64_MAX while everybody is served in full */
     cpu_id head, tail;
     uint32_t active;
     char name[16];

@@ -7,7 +7,8 @@
 
 #define GB 1000000000ull
 
-/* The same figures as the defaults of the key table (keys_machine.c, which tells where they come from); a test compares. */
+/* The same figures as the defaults of the key table (keys_machine.c, which tells where they come from); a test
+ * compares. */
 void wb_machine_spec_defaults(struct wb_machine_spec *s)
 {
     *s = (struct wb_machine_spec){
@@ -15,10 +16,16 @@ void wb_machine_spec_defaults(struct wb_machine_spec *s)
         .clock_hz = 2500000000ull,
         .cpi_ppm = 1000000,
         .smt_share_ppm = {1000000, 620000, 490000, 360000, 315000, 270000, 225000, 180000},
-        .hit = {{40 * GB, 40 * GB, 1600}, {30 * GB, 20 * GB, 4000}, {20 * GB, 12 * GB, 16000}, {15 * GB, 10 * GB, 40000}},
-        .dirty = {[WB_FAR_SMT] = {20 * GB, 20 * GB, 10 * WB_NS}, [WB_FAR_CLUSTER] = {12 * GB, 9 * GB, 25 * WB_NS},
-                  [WB_FAR_LLC] = {10 * GB, 7 * GB, 45 * WB_NS}, [WB_FAR_PACKAGE] = {5 * GB, 3 * GB, 100 * WB_NS},
-                  [WB_FAR_NODE] = {3 * GB, 2 * GB, 150 * WB_NS}, [WB_FAR_REMOTE] = {4 * GB, 3 * GB, 120 * WB_NS}},
+        .hit = {{40 * GB, 40 * GB, 1600},
+                {30 * GB, 20 * GB, 4000},
+                {20 * GB, 12 * GB, 16000},
+                {15 * GB, 10 * GB, 40000}},
+        .dirty = {[WB_FAR_SMT] = {20 * GB, 20 * GB, 10 * WB_NS},
+                  [WB_FAR_CLUSTER] = {12 * GB, 9 * GB, 25 * WB_NS},
+                  [WB_FAR_LLC] = {10 * GB, 7 * GB, 45 * WB_NS},
+                  [WB_FAR_PACKAGE] = {5 * GB, 3 * GB, 100 * WB_NS},
+                  [WB_FAR_NODE] = {3 * GB, 2 * GB, 150 * WB_NS},
+                  [WB_FAR_REMOTE] = {4 * GB, 3 * GB, 120 * WB_NS}},
         .clean_forward = true,
         .memory = {{8 * GB, 5 * GB, 80 * WB_NS}, {5 * GB, 3 * GB, 130 * WB_NS}},
         .mlp = 1,
@@ -36,7 +43,8 @@ void wb_machine_spec_defaults(struct wb_machine_spec *s)
         .ipi_flight = {0, 300 * WB_NS, 300 * WB_NS, 300 * WB_NS, 400 * WB_NS, 500 * WB_NS, 600 * WB_NS},
         .ipi_entry = 400 * WB_NS,
         .nidle = 1,
-        .idle = {{.name = "c1", .enter = 500 * WB_NS, .exit = {.kind = WB_DIST_FIXED, .a = 1500000}, .wake = WB_WAKE_IPI}},
+        .idle =
+            {{.name = "c1", .enter = 500 * WB_NS, .exit = {.kind = WB_DIST_FIXED, .a = 1500000}, .wake = WB_WAKE_IPI}},
     };
     for (uint32_t d = 0; d < WB_DISTANCES; d++) {
         s->clean[d] = s->dirty[d];
@@ -100,7 +108,8 @@ static void check_bandwidth(struct check *k, const struct wb_machine_spec *s)
     static const char *const name[] = {"bus", "memory controller", "link"};
     for (size_t i = 0; i < WB_ARRAY_SIZE(all); i++) {
         if (all[i]->rate && all[i]->rate < RATE_MIN) reject(k, "rate of the %s is below 1 MB/s", name[i]);
-        if (all[i]->core_rate && all[i]->core_rate < RATE_MIN) reject(k, "core rate of the %s is below 1 MB/s", name[i]);
+        if (all[i]->core_rate && all[i]->core_rate < RATE_MIN)
+            reject(k, "core rate of the %s is below 1 MB/s", name[i]);
     }
     if (s->bus_span != WB_BUS_NONE && !s->bus.rate) reject(k, "there is a bus without a rate");
 }
@@ -111,7 +120,8 @@ static bool check_spec(const struct wb_topology *t, const struct wb_machine_spec
     if (s->clock_hz < 1000000 || s->clock_hz > 100000000000ull) reject(&k, "clock must be 1 MHz..100 GHz");
     if (!s->cpi_ppm) reject(&k, "cpi must be above 0");
     for (uint32_t i = 0; i < WB_SMT_MAX; i++)
-        if (!s->smt_share_ppm[i] || s->smt_share_ppm[i] > 1000000) reject(&k, "smt_share must be above 0 and at most 1");
+        if (!s->smt_share_ppm[i] || s->smt_share_ppm[i] > 1000000)
+            reject(&k, "smt_share must be above 0 and at most 1");
     if (!s->mlp || !s->upgrade_overlap) reject(&k, "mlp and upgrade_overlap must be at least 1");
     check_supplies(&k, t, s);
     check_idle(&k, s);
@@ -170,7 +180,9 @@ static void count_servers(struct wb_machine *m)
 {
     const struct wb_machine_spec *s = &m->spec;
     uint32_t nodes = m->topo->level[WB_LVL_NODE].ngroups;
-    m->nbuses = s->bus_span == WB_BUS_NONE ? 0 : s->bus_span == WB_BUS_MACHINE ? 1 : m->topo->level[WB_LVL_PACKAGE].ngroups;
+    m->nbuses = s->bus_span == WB_BUS_NONE      ? 0
+                : s->bus_span == WB_BUS_MACHINE ? 1
+                                                : m->topo->level[WB_LVL_PACKAGE].ngroups;
     m->nmemories = s->memory_bw.rate ? nodes : 0;
     m->nlinks = s->link.rate && nodes > 1 ? nodes : 0;
     m->nservers = m->nbuses + m->nmemories + m->nlinks;
@@ -181,7 +193,8 @@ struct wb_machine *wb_machine_new(struct wb_topology *topo, const struct wb_mach
     if (!topo) return NULL;
     struct wb_machine *m = check_spec(topo, spec, d) ? calloc(1, sizeof *m) : NULL;
     if (!m) {
-        if (!wb_diag_count(d, WB_ERROR)) wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){0}, NULL, "out of memory for a machine");
+        if (!wb_diag_count(d, WB_ERROR))
+            wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){0}, NULL, "out of memory for a machine");
         wb_topology_free(topo);
         return NULL;
     }

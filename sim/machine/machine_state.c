@@ -21,7 +21,8 @@ static void *piece(struct layout *l, size_t n, size_t size)
 }
 
 /* Set the pointers of s (which lives at the start of the block) and return the size of it all. */
-static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct wb_machine *m, const struct wb_machine_sizes *z)
+static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct wb_machine *m,
+                      const struct wb_machine_sizes *z)
 {
     const struct wb_topology *t = m->topo;
     struct wb_machine_state dummy;
@@ -51,7 +52,8 @@ size_t wb_machine_state_size(const struct wb_machine *m, const struct wb_machine
     return lay_out(NULL, &l, m, sizes);
 }
 
-struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machine *m, const struct wb_machine_sizes *sizes)
+struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machine *m,
+                                               const struct wb_machine_sizes *sizes)
 {
     WB_CHECK(mem && ((uintptr_t)mem & (ALIGN - 1)) == 0, "state memory is not aligned to %u", ALIGN);
     WB_CHECK(sizes->regions < WB_NO_REGION - sizes->pages, "too many regions");

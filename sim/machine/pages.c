@@ -1,10 +1,11 @@
 /*
  * pages.c - page frames as regions, with the hot lists that decide which cache still knows a page.
  *
- * Rules of Linux 2.6.3 .. 2.6.14 mm/page_alloc.c: free_hot_cold_page() gives `batch` pages from the tail of the CPU's hot list
- * back to the zone when the list has reached `high`, then puts the page at its head; buffered_rmqueue() first appends `batch`
- * pages of the zone when the list is down to `low`, then takes the head. Simplified: one order, one zone per node, no cold list, and
- * the zone is a LIFO in front of pages that were never used.
+ * Rules of Linux 2.6.3 .. 2.6.14 mm/page_alloc.c: free_hot_cold_page() gives `batch` pages from the tail of the
+ * CPU's hot list back to the zone when the list has reached `high`, then puts the page at its head;
+ * buffered_rmqueue() first appends `batch` pages of the zone when the list is down to `low`, then takes the head.
+ * Simplified: one order, one zone per node, no cold list, and the zone is a LIFO in front of pages that were never
+ * used.
  */
 #include "machine_impl.h"
 

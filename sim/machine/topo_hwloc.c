@@ -1,8 +1,8 @@
 /*
  * topo_hwloc.c - topologies of real machines: an hwloc XML file, or the one we run on.
  *
- * CPU numbers are the operating system's, closed up where CPUs are missing (offline, or not allowed to this process): the k-th
- * lowest number becomes CPU k. A machine without NUMA information is one node.
+ * CPU numbers are the operating system's, closed up where CPUs are missing (offline, or not allowed to this
+ * process): the k-th lowest number becomes CPU k. A machine without NUMA information is one node.
  */
 #include <errno.h>
 #include <hwloc.h>
@@ -127,7 +127,8 @@ static void fill_distances(hwloc_topology_t h, struct rows *r)
     unsigned found = 1;
     uint32_t nn = r->nnodes;
     for (uint32_t i = 0; i < nn * nn; i++) r->distance[i] = i % (nn + 1) ? 20 : 10;
-    if (hwloc_distances_get_by_type(h, HWLOC_OBJ_NUMANODE, &found, &dist, HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) || !found)
+    if (hwloc_distances_get_by_type(h, HWLOC_OBJ_NUMANODE, &found, &dist, HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) ||
+        !found)
         return;
     for (unsigned a = 0; a < dist->nbobjs; a++)
         for (unsigned b = 0; b < dist->nbobjs; b++) {
@@ -148,8 +149,13 @@ static void fill_memory(hwloc_topology_t h, struct rows *r)
 
 static void fill_table(const struct rows *r, const struct wb_topo_options *opt, struct wb_topo_table *tab)
 {
-    *tab = (struct wb_topo_table){.ncpus = r->n, .core = r->core, .package = r->package, .node = r->node,
-                                  .distance = r->distance, .memory = r->memory, .text = ""};
+    *tab = (struct wb_topo_table){.ncpus = r->n,
+                                  .core = r->core,
+                                  .package = r->package,
+                                  .node = r->node,
+                                  .distance = r->distance,
+                                  .memory = r->memory,
+                                  .text = ""};
     tab->numbering = opt->numbering == WB_NUMBER_DEFAULT ? WB_NUMBER_TABLE : opt->numbering;
     tab->numbers = opt->numbering == WB_NUMBER_TABLE ? opt->numbers : r->numbers;
     for (uint32_t l = 0; l < WB_CACHE_LEVELS; l++) {
@@ -172,7 +178,8 @@ static struct wb_topology *fail(struct wb_diag *d, struct wb_place at, const cha
 }
 
 /* A loaded hwloc topology -> ours. */
-static struct wb_topology *convert(hwloc_topology_t h, const char *what, const struct wb_topo_options *opt, struct wb_diag *d)
+static struct wb_topology *convert(hwloc_topology_t h, const char *what, const struct wb_topo_options *opt,
+                                   struct wb_diag *d)
 {
     int pus = hwloc_get_nbobjs_by_type(h, HWLOC_OBJ_PU), nodes = hwloc_get_nbobjs_by_type(h, HWLOC_OBJ_NUMANODE);
     if (pus < 1 || (uint32_t)pus > WB_CPUS_MAX) return fail(d, opt->place, what, "it has no CPUs, or more than 16384");
@@ -190,7 +197,8 @@ static struct wb_topology *convert(hwloc_topology_t h, const char *what, const s
         fail(d, opt->place, what, "out of memory");
         goto out;
     }
-    if (opt->numbering == WB_NUMBER_TABLE && topo_check_numbers(opt->numbers, opt->nnumbers, r.n, opt->numbers_place, d))
+    if (opt->numbering == WB_NUMBER_TABLE &&
+        topo_check_numbers(opt->numbers, opt->nnumbers, r.n, opt->numbers_place, d))
         goto out;
     struct wb_topo_table tab;
     fill_table(&r, opt, &tab);

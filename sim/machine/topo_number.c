@@ -21,8 +21,7 @@ static int compare_seats(const void *pa, const void *pb)
 /* Thread rank within the core; positions of a core are neighbours (depth first). */
 static void rank_threads(struct seat *seat, uint32_t n, const uint32_t *core)
 {
-    for (uint32_t i = 0; i < n; i++)
-        seat[i].pass = i && core && core[i] == core[i - 1] ? seat[i - 1].pass + 1 : 0;
+    for (uint32_t i = 0; i < n; i++) seat[i].pass = i && core && core[i] == core[i - 1] ? seat[i - 1].pass + 1 : 0;
 }
 
 /* How many positions of the same package and pass came before: its turn in the round robin. */

@@ -1,10 +1,10 @@
 /*
  * topo_synthetic.c - hwloc's one-line topologies, read by ourselves.
  *
- * hwloc could parse them, but it prints on stderr, adds objects of its own and cannot say which column is wrong. The language
- * is the one of hwloc 2.9 (topology-synthetic.c documents it): levels "type:count(attributes)" from the top down, memory
- * attached with brackets, sizes with kB/KiB suffixes, indexes= as a list, as step*count loops or as types. tests/prop compares
- * the two readers.
+ * hwloc could parse them, but it prints on stderr, adds objects of its own and cannot say which column is wrong. The
+ * language is the one of hwloc 2.9 (topology-synthetic.c documents it): levels "type:count(attributes)" from the top
+ * down, memory attached with brackets, sizes with kB/KiB suffixes, indexes= as a list, as step*count loops or as
+ * types. tests/prop compares the two readers.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -17,26 +17,40 @@
 
 #define LEVELS_MAX 24u
 
-enum kind { KIND_PACKAGE, KIND_NODE, KIND_DIE, KIND_GROUP, KIND_CORE, KIND_PU, KIND_L1, KIND_L2, KIND_L3, KIND_L4, KIND_ICACHE };
+enum kind {
+    KIND_PACKAGE,
+    KIND_NODE,
+    KIND_DIE,
+    KIND_GROUP,
+    KIND_CORE,
+    KIND_PU,
+    KIND_L1,
+    KIND_L2,
+    KIND_L3,
+    KIND_L4,
+    KIND_ICACHE
+};
 
 static const struct {
     const char *name;
     enum kind kind;
 } type_names[] = {
-    {"package", KIND_PACKAGE}, {"pack", KIND_PACKAGE}, {"socket", KIND_PACKAGE}, {"numanode", KIND_NODE}, {"numa", KIND_NODE},
-    {"node", KIND_NODE}, {"die", KIND_DIE}, {"group", KIND_GROUP}, {"core", KIND_CORE}, {"pu", KIND_PU},
-    {"l1cache", KIND_L1}, {"l1dcache", KIND_L1}, {"l1d", KIND_L1}, {"l1", KIND_L1}, {"l2cache", KIND_L2}, {"l2d", KIND_L2},
-    {"l2", KIND_L2}, {"l3cache", KIND_L3}, {"l3u", KIND_L3}, {"l3", KIND_L3}, {"l4cache", KIND_L4}, {"l4", KIND_L4},
-    {"l1icache", KIND_ICACHE}, {"l1i", KIND_ICACHE}, {"l2icache", KIND_ICACHE}, {"l2i", KIND_ICACHE},
+    {"package", KIND_PACKAGE}, {"pack", KIND_PACKAGE}, {"socket", KIND_PACKAGE},  {"numanode", KIND_NODE},
+    {"numa", KIND_NODE},       {"node", KIND_NODE},    {"die", KIND_DIE},         {"group", KIND_GROUP},
+    {"core", KIND_CORE},       {"pu", KIND_PU},        {"l1cache", KIND_L1},      {"l1dcache", KIND_L1},
+    {"l1d", KIND_L1},          {"l1", KIND_L1},        {"l2cache", KIND_L2},      {"l2d", KIND_L2},
+    {"l2", KIND_L2},           {"l3cache", KIND_L3},   {"l3u", KIND_L3},          {"l3", KIND_L3},
+    {"l4cache", KIND_L4},      {"l4", KIND_L4},        {"l1icache", KIND_ICACHE}, {"l1i", KIND_ICACHE},
+    {"l2icache", KIND_ICACHE}, {"l2i", KIND_ICACHE},
 };
 
 struct level {
     enum kind kind;
     uint32_t count, total;
-    uint64_t size;            /* of a cache */
-    const char *indexes;      /* into the text, or NULL */
+    uint64_t size;       /* of a cache */
+    const char *indexes; /* into the text, or NULL */
     size_t indexes_len;
-    const char *at;           /* where it starts */
+    const char *at; /* where it starts */
 };
 
 struct parser {
@@ -45,8 +59,8 @@ struct parser {
     struct wb_diag *d;
     struct level level[LEVELS_MAX];
     uint32_t nlevels;
-    bool has_node;            /* nodes exist, as a level or attached */
-    uint32_t node_depth;      /* node[position] = position / pus per object of this level; nlevels of the root: 0 */
+    bool has_node;       /* nodes exist, as a level or attached */
+    uint32_t node_depth; /* node[position] = position / pus per object of this level; nlevels of the root: 0 */
     uint32_t node_total;
     uint64_t node_memory;
     const char *node_indexes;
@@ -82,7 +96,8 @@ static size_t word_length(const char *p)
 static int find_type(const char *word, size_t n)
 {
     for (size_t i = 0; i < WB_ARRAY_SIZE(type_names); i++)
-        if (strlen(type_names[i].name) == n && !strncasecmp(type_names[i].name, word, n)) return (int)type_names[i].kind;
+        if (strlen(type_names[i].name) == n && !strncasecmp(type_names[i].name, word, n))
+            return (int)type_names[i].kind;
     return -1;
 }
 
@@ -92,8 +107,9 @@ static int parse_type(struct parser *s, enum kind *kind)
     int k = n ? find_type(s->p, n) : -1;
     if (k < 0) {
         size_t shown = n ? n : 1;
-        return complain(s, s->p, "levels are pack, numa, die, l3, l2, l1, core, pu, from the top down, each with a count: pack:2",
-                        "'%.*s' is not a level", (int)WB_MIN(shown, 40u), s->p);
+        return complain(
+            s, s->p, "levels are pack, numa, die, l3, l2, l1, core, pu, from the top down, each with a count: pack:2",
+            "'%.*s' is not a level", (int)WB_MIN(shown, 40u), s->p);
     }
     s->p += n;
     *kind = (enum kind)k;
@@ -106,12 +122,13 @@ static int parse_size(struct parser *s, uint64_t *size)
     static const struct {
         const char *suffix;
         uint64_t factor;
-    } suffixes[] = {{"KiB", 1ull << 10}, {"MiB", 1ull << 20}, {"GiB", 1ull << 30}, {"TiB", 1ull << 40},
-                    {"kB", 1000ull}, {"MB", 1000000ull}, {"GB", 1000000000ull}, {"TB", 1000000000000ull}};
+    } suffixes[] = {{"KiB", 1ull << 10}, {"MiB", 1ull << 20}, {"GiB", 1ull << 30},   {"TiB", 1ull << 40},
+                    {"kB", 1000ull},     {"MB", 1000000ull},  {"GB", 1000000000ull}, {"TB", 1000000000000ull}};
     const char *at = s->p;
     uint64_t v = 0;
     if (!isdigit((unsigned char)*s->p))
-        return complain(s, at, "sizes are bytes or have a unit: size=6291456 or size=6MiB", "'%c' is not a size", *at ? *at : ')');
+        return complain(s, at, "sizes are bytes or have a unit: size=6291456 or size=6MiB", "'%c' is not a size",
+                        *at ? *at : ')');
     for (; isdigit((unsigned char)*s->p); s->p++) {
         if (v > (1ull << 50)) return complain(s, at, NULL, "this size is too large");
         v = v * 10 + (uint64_t)(*s->p - '0');
@@ -142,7 +159,8 @@ static int parse_attribute(struct parser *s, struct attributes *a)
     size_t n = word_length(s->p);
     const char *at = s->p;
     if (!n || s->p[n] != '=')
-        return complain(s, s->p + n, "attributes are (size=6MiB), (memory=8GB), (indexes=0,8,1,9)", "an attribute needs a value");
+        return complain(s, s->p + n, "attributes are (size=6MiB), (memory=8GB), (indexes=0,8,1,9)",
+                        "an attribute needs a value");
     s->p += n + 1;
     if (n == 4 && !strncasecmp(at, known[0], n)) return parse_size(s, &a->size);
     if (n == 6 && !strncasecmp(at, known[1], n)) return parse_size(s, &a->memory);
@@ -181,8 +199,8 @@ static int parse_count(struct parser *s, const char *type_at, uint32_t *count)
     char fix[120];
     const char *at = s->p;
     size_t type_len = (size_t)(at - type_at);
-    snprintf(fix, sizeof fix, "after '%.*s' a number is needed, for example %.*s1%s", (int)WB_MIN(type_len, 12u), type_at,
-             (int)WB_MIN(type_len, 12u), type_at, *type_at == 'l' ? "(size=6291456)" : "");
+    snprintf(fix, sizeof fix, "after '%.*s' a number is needed, for example %.*s1%s", (int)WB_MIN(type_len, 12u),
+             type_at, (int)WB_MIN(type_len, 12u), type_at, *type_at == 'l' ? "(size=6291456)" : "");
     size_t n = strcspn(s->p, " (");
     if (!isdigit((unsigned char)*s->p))
         return complain(s, at, fix, "'%.*s' is not a count", (int)WB_MIN(n, 40u), n ? at : "");
@@ -203,8 +221,7 @@ static int add_level(struct parser *s, struct level l)
     if (s->nlevels && s->level[s->nlevels - 1].kind == KIND_PU)
         return complain(s, l.at, "pu is the last level", "nothing can be below pu");
     if (s->nlevels == LEVELS_MAX) return complain(s, l.at, NULL, "more than %u levels", LEVELS_MAX);
-    if ((uint64_t)above * l.count > WB_CPUS_MAX)
-        return complain(s, l.at, NULL, "more than %u CPUs", WB_CPUS_MAX);
+    if ((uint64_t)above * l.count > WB_CPUS_MAX) return complain(s, l.at, NULL, "more than %u CPUs", WB_CPUS_MAX);
     l.total = above * l.count;
     s->level[s->nlevels++] = l;
     return 0;
@@ -247,7 +264,8 @@ static int parse_level(struct parser *s)
     if (*s->p != ':') {
         char fix[80];
         snprintf(fix, sizeof fix, "write it with a count: %.*s:1", (int)WB_MIN((size_t)(s->p - l.at), 12u), l.at);
-        return complain(s, s->p, fix, "a ':' and a count are missing after '%.*s'", (int)WB_MIN((size_t)(s->p - l.at), 12u), l.at);
+        return complain(s, s->p, fix, "a ':' and a count are missing after '%.*s'",
+                        (int)WB_MIN((size_t)(s->p - l.at), 12u), l.at);
     }
     s->p++;
     if (parse_count(s, l.at, &l.count) || parse_attributes(s, &a)) return -1;
@@ -295,7 +313,8 @@ static int read_list(struct parser *s, const char *p, const char *end, uint32_t 
         uint32_t got = i + !read_number(&p, end, &out[i]);
         if (got == total) break;
         if (got == i || p == end || *p++ != ',')
-            return complain(s, p, "give one number per object, separated by commas", "indexes: %u of %u numbers", got, total);
+            return complain(s, p, "give one number per object, separated by commas", "indexes: %u of %u numbers", got,
+                            total);
     }
     return p == end ? 0 : complain(s, p, "give one number per object", "indexes: more than %u numbers", total);
 }
@@ -323,7 +342,8 @@ static int read_types(struct parser *s, const char *p, const char *end, uint32_t
             if (kind >= 0 && s->level[i].kind == (enum kind)kind) depth = i + 1;
         if (kind == KIND_NODE && s->has_node) depth = s->node_depth;
         if (!depth || *n == LEVELS_MAX || (p + len < end && p[len] != ':'))
-            return complain(s, p, "name levels of this string: indexes=core:pack", "indexes: not a level of this topology");
+            return complain(s, p, "name levels of this string: indexes=core:pack",
+                            "indexes: not a level of this topology");
         loop[*n].depth = depth;
         p += len + (p + len < end);
     }
@@ -347,13 +367,14 @@ static int run_loops(struct parser *s, const char *at, struct loop *loop, uint32
         min_step = WB_MIN(min_step, loop[i].step);
         if (covered > total) break;
     }
-    if (covered != total && covered && covered < total && total % covered == 0 && min_step == total / covered && n < LEVELS_MAX) {
+    if (covered != total && covered && covered < total && total % covered == 0 && min_step == total / covered &&
+        n < LEVELS_MAX) {
         loop[n++] = (struct loop){.step = 1, .nb = total / (uint32_t)covered};
         covered = total;
     }
     if (covered != total)
-        return complain(s, at, "the counts must multiply to the number of objects", "indexes: the loops cover %llu of %u objects",
-                        (unsigned long long)covered, total);
+        return complain(s, at, "the counts must multiply to the number of objects",
+                        "indexes: the loops cover %llu of %u objects", (unsigned long long)covered, total);
     uint32_t mul = 1;
     for (uint32_t j = 0; j < total; j++) out[j] = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -482,8 +503,9 @@ static int apply_options(struct parser *s, struct wb_topo_table *tab)
         tab->numbers = opt->numbers;
     }
     if (opt->distance && opt->ndistance != nodes * nodes) {
-        wb_diag_add(s->d, WB_ERROR, NULL, opt->numbers_place, "give nodes x nodes numbers, row by row, 10 on the diagonal",
-                    "%u node distances for %u nodes", opt->ndistance, nodes);
+        wb_diag_add(s->d, WB_ERROR, NULL, opt->numbers_place,
+                    "give nodes x nodes numbers, row by row, 10 on the diagonal", "%u node distances for %u nodes",
+                    opt->ndistance, nodes);
         return -1;
     }
     tab->distance = opt->distance;

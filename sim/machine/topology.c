@@ -59,7 +59,8 @@ static int compare_ids(const void *pa, const void *pb)
     return a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
 }
 
-/* Rename arbitrary ids to 0, 1, ... in order of the lowest CPU that has them. of[] is changed in place. Returns how many. */
+/* Rename arbitrary ids to 0, 1, ... in order of the lowest CPU that has them. of[] is changed in place. Returns how
+ * many. */
 static uint32_t make_dense(struct builder *b, uint32_t *of)
 {
     struct id_of_cpu *pair = malloc(b->n * sizeof *pair);
@@ -217,15 +218,16 @@ static void fill_caches(struct builder *b, const uint32_t *core, struct cache_co
 }
 
 /* Every group of `in` must lie within one group of `out`: compare each CPU with the first of its inner group. */
-static void check_nested(struct builder *b, const uint32_t *in, const char *in_name, const uint32_t *out, const char *out_name)
+static void check_nested(struct builder *b, const uint32_t *in, const char *in_name, const uint32_t *out,
+                         const char *out_name)
 {
     for (uint32_t c = 0; c < b->n; c++) b->scratch[c] = WB_NO_CPU;
     for (uint32_t c = 0; c < b->n && !b->failed; c++) {
         uint32_t *lead = &b->scratch[in[c]];
         if (*lead == WB_NO_CPU) *lead = c;
         if (out[*lead] == out[c]) continue;
-        wb_diag_add(b->d, WB_ERROR, NULL, b->at, NULL, "topology: CPUs %u and %u share their %s but not their %s", *lead, c,
-                    in_name, out_name);
+        wb_diag_add(b->d, WB_ERROR, NULL, b->at, NULL, "topology: CPUs %u and %u share their %s but not their %s",
+                    *lead, c, in_name, out_name);
         b->failed = true;
     }
 }
@@ -261,7 +263,7 @@ static uint32_t *take_nodes(struct builder *b, uint32_t *nnodes)
     while (filled < b->n && b->scratch[filled]) filled++;
     if (top >= WB_NODES_MAX || filled != top + 1) {
         wb_diag_add(b->d, WB_ERROR, NULL, b->at, "number nodes 0, 1, ... and give each at least one CPU",
-                    "topology: node numbers are not 0..%u without a gap (at most %u nodes)", top, WB_NODES_MAX);
+                    "topology: node numbers are not 0, 1, ... without a gap, or above %u", WB_NODES_MAX - 1);
         b->failed = true;
         return NULL;
     }
@@ -295,7 +297,8 @@ static void fill_smt(struct builder *b)
     }
     t->smt_index = smt;
     if (t->nsmt > WB_SMT_MAX) {
-        wb_diag_add(b->d, WB_ERROR, NULL, b->at, NULL, "topology: %u threads in a core, the limit is %u", t->nsmt, WB_SMT_MAX);
+        wb_diag_add(b->d, WB_ERROR, NULL, b->at, NULL, "topology: %u threads in a core, the limit is %u", t->nsmt,
+                    WB_SMT_MAX);
         b->failed = true;
     }
 }

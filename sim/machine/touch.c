@@ -1,9 +1,9 @@
 /*
  * touch.c - what a touch of a region costs and does.
  *
- * Order of business: bring the region's holders up to date; see what the own chain has; see what other caches have; price the
- * bytes by where they come from; then change the state: others lose (write) or clean (read) their copies, the own chain
- * inserts what it did not have. Equations and simplifications: docs/model-machine.md.
+ * Order of business: bring the region's holders up to date; see what the own chain has; see what other caches have;
+ * price the bytes by where they come from; then change the state: others lose (write) or clean (read) their copies,
+ * the own chain inserts what it did not have. Equations and simplifications: docs/model-machine.md.
  */
 #include <string.h>
 
@@ -20,10 +20,10 @@ struct toucher {
     enum wb_pattern pattern;
     enum wb_access access;
     uint32_t nlevels;
-    uint32_t cache[WB_CACHE_LEVELS];   /* own chain, innermost first */
+    uint32_t cache[WB_CACHE_LEVELS]; /* own chain, innermost first */
     struct holder *own[WB_CACHE_LEVELS];
-    uint32_t held[WB_CACHE_LEVELS];    /* bytes of the span found at or inside that level */
-    uint32_t missing;                  /* bytes that must come from outside */
+    uint32_t held[WB_CACHE_LEVELS]; /* bytes of the span found at or inside that level */
+    uint32_t missing;               /* bytes that must come from outside */
 };
 
 /* Index of the innermost level of the own chain that also serves the CPUs below cache k, or nlevels. */
@@ -52,8 +52,8 @@ static bool is_own(const struct toucher *t, const struct holder *h)
     return false;
 }
 
-/* True for the outermost cache of a foreign chain that we do not share: the one that answers for that chain. Its inner caches
- * hold parts of the same bytes. */
+/* True for the outermost cache of a foreign chain that we do not share: the one that answers for that chain. Its
+ * inner caches hold parts of the same bytes. */
 static bool speaks_for_chain(const struct toucher *t, const struct holder *h, uint32_t *shared)
 {
     *shared = shared_level(t, h->cache);
@@ -74,8 +74,8 @@ static void find_own(struct toucher *t)
     }
 }
 
-/* Of `held` bytes of the span, those that are still there when the touch comes by: what it inserts displaces part of them
- * before it reaches them, which makes it insert more. Two steps of that fixed point are near enough. */
+/* Of `held` bytes of the span, those that are still there when the touch comes by: what it inserts displaces part of
+ * them before it reaches them, which makes it insert more. Two steps of that fixed point are near enough. */
 static uint32_t reached(const struct toucher *t, const struct cache *c, uint32_t held)
 {
     uint32_t found = held;
@@ -110,7 +110,8 @@ static void add_stage(struct wb_touch *out, sim_time time, uint64_t bytes, const
     }
     uint32_t i = 0;
     while (i < out->nstages && !same_servers(out->stage[i].server, server)) i++;
-    if (i == WB_TOUCH_STAGES) i--; /* more kinds than stages: the last one takes it, the time is right, the server is not */
+    if (i == WB_TOUCH_STAGES)
+        i--; /* more kinds than stages: the last one takes it, the time is right, the server is not */
     if (i == out->nstages) {
         out->nstages++;
         out->stage[i] = (struct wb_stage){0};
@@ -177,7 +178,9 @@ static void take_clean(struct toucher *t)
             const struct holder *h = &t->r->h[k];
             uint32_t shared;
             cpu_id other = t->m->topo->cache[h->cache].first_cpu;
-            if (wb_topo_distance(t->m->topo, t->cpu, other) != (enum wb_distance)far || !speaks_for_chain(t, h, &shared)) continue;
+            if (wb_topo_distance(t->m->topo, t->cpu, other) != (enum wb_distance)far ||
+                !speaks_for_chain(t, h, &shared))
+                continue;
             uint32_t there = holder_overlap(h, t->off, t->n), dirty = extent_overlap(&h->dirty, t->off, t->n);
             uint32_t clean = WB_MIN(there - WB_MIN(there, dirty), t->missing);
             t->missing -= clean;
@@ -248,9 +251,9 @@ static void change_others(struct toucher *t)
     }
 }
 
-/* Which holder to forget when all places are taken: a clean one before a dirty one, an inner cache before an outer one, the
- * least recent first. Never one of the own chain; the last writer's outermost is the most recent dirty one and so never goes
- * while the chain is shorter than the list. */
+/* Which holder to forget when all places are taken: a clean one before a dirty one, an inner cache before an outer
+ * one, the least recent first. Never one of the own chain; the last writer's outermost is the most recent dirty one
+ * and so never goes while the chain is shorter than the list. */
 static uint32_t choose_victim(const struct toucher *t)
 {
     uint32_t best = HOLDERS;
@@ -335,13 +338,14 @@ static void touch_span(struct toucher *t)
     for (uint32_t i = t->nlevels; i-- > 0;) insert_level(t, i);
 }
 
-static struct toucher toucher_for(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, struct wb_touch *out)
+static struct toucher toucher_for(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span,
+                                  struct wb_touch *out)
 {
     WB_CHECK(cpu < s->m->topo->ncpus, "CPU %u", cpu);
     WB_CHECK(span->region < s->sizes.regions + s->sizes.pages, "region %u", span->region);
     struct region *r = &s->region[span->region];
-    WB_CHECK((uint64_t)span->offset + span->bytes <= r->bytes, "span %u+%u outside region '%s' of %u bytes", span->offset,
-             span->bytes, r->name, r->bytes);
+    WB_CHECK((uint64_t)span->offset + span->bytes <= r->bytes, "span %u+%u outside region '%s' of %u bytes",
+             span->offset, span->bytes, r->name, r->bytes);
     return (struct toucher){.s = s, .m = s->m, .r = r, .out = out, .cpu = cpu, .off = span->offset, .n = span->bytes};
 }
 
@@ -368,8 +372,8 @@ void wb_region_touch(struct wb_machine_state *s, cpu_id cpu, const struct wb_spa
 void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
                     struct wb_touch *out)
 {
-    WB_CHECK(src->bytes == dst->bytes && src->region != dst->region, "copy of %u to %u bytes, region %u to %u", src->bytes,
-             dst->bytes, src->region, dst->region);
+    WB_CHECK(src->bytes == dst->bytes && src->region != dst->region, "copy of %u to %u bytes, region %u to %u",
+             src->bytes, dst->bytes, src->region, dst->region);
     memset(out, 0, sizeof *out);
     struct toucher from = toucher_for(s, cpu, src, out), to = toucher_for(s, cpu, dst, out);
     from.access = WB_READ;

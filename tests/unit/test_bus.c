@@ -112,7 +112,9 @@ static void servers_of_a_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_shares), cmocka_unit_test(max_min), cmocka_unit_test(jobs_in_order_of_joining),
+        cmocka_unit_test(equal_shares),
+        cmocka_unit_test(max_min),
+        cmocka_unit_test(jobs_in_order_of_joining),
         cmocka_unit_test(servers_of_a_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,8 +7,8 @@
 
 #define KB 1024u
 
-/* Prices that are whole picoseconds per byte: L1 100, L2 200, L3 500 (reads; writes twice that), other cache 1000 / 1500,
- * memory 2000 / 3000; a random access costs latency / 64 per byte. */
+/* Prices that are whole picoseconds per byte: L1 100, L2 200, L3 500 (reads; writes twice that), other cache 1000 /
+ * 1500, memory 2000 / 3000; a random access costs latency / 64 per byte. */
 static struct wb_machine_spec plain_spec(void)
 {
     struct wb_machine_spec s;
@@ -46,7 +46,8 @@ static struct wb_machine *bus_pair(void)
 
 static const struct wb_machine_sizes sizes = {.regions = 64, .pages = 64, .lines = 4};
 
-static struct wb_touch touch(struct wb_machine_state *s, cpu_id cpu, region_id r, uint32_t off, uint32_t n, enum wb_access access)
+static struct wb_touch touch(struct wb_machine_state *s, cpu_id cpu, region_id r, uint32_t off, uint32_t n,
+                             enum wb_access access)
 {
     struct wb_touch out;
     struct wb_span span = {r, off, n};
@@ -128,7 +129,8 @@ static void clean_copies_and_memory(void **state)
     }
 }
 
-/* Cores on one L3: dirty bytes are fetched from the neighbour's L2 without any bus; once both are clean the L3 serves. */
+/* Cores on one L3: dirty bytes are fetched from the neighbour's L2 without any bus; once both are clean the L3
+ * serves. */
 static void dirty_below_a_shared_cache(void **state)
 {
     (void)state;
@@ -167,7 +169,8 @@ static void pieces_are_exact(void **state)
     struct wb_machine *m = bus_pair();
     struct wb_machine_state *s = wb_machine_state_new(m, &sizes);
     region_id r = wb_region_new(s, 64 * KB, "buffer");
-    for (uint32_t i = 0; i < 4; i++) assert_int_equal(touch(s, 0, r, i * 16 * KB, 16 * KB, WB_WRITE).memory_bytes[0], 16 * KB);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(touch(s, 0, r, i * 16 * KB, 16 * KB, WB_WRITE).memory_bytes[0], 16 * KB);
     for (uint32_t i = 0; i < 4; i++) {
         struct wb_touch o = touch(s, 1, r, i * 16 * KB, 16 * KB, WB_READ);
         assert_int_equal(o.dirty_bytes[WB_FAR_NODE], 16 * KB);
@@ -188,7 +191,8 @@ static void displacement(void **state)
     (void)state;
     struct wb_machine *m = bus_pair();
     struct wb_machine_state *s = wb_machine_state_new(m, &sizes);
-    region_id a = wb_region_new(s, 256 * KB, "a"), b = wb_region_new(s, 768 * KB, "b"), c = wb_region_new(s, 512 * KB, "c");
+    region_id a = wb_region_new(s, 256 * KB, "a"), b = wb_region_new(s, 768 * KB, "b"),
+              c = wb_region_new(s, 512 * KB, "c");
     touch(s, 0, a, 0, 256 * KB, WB_READ);
     touch(s, 0, b, 0, 768 * KB, WB_READ);
     assert_int_equal(wb_region_resident(s, a, 0, 2), 256 * KB); /* the 1 MiB L3 is exactly full */
@@ -227,7 +231,8 @@ static void larger_than_the_cache(void **state)
     wb_machine_free(m);
 }
 
-/* copy: half weight for each side at the level where it was; what had to be fetched runs at the L1 rate and adds its refill. */
+/* copy: half weight for each side at the level where it was; what had to be fetched runs at the L1 rate and adds its
+ * refill. */
 static void copies(void **state)
 {
     (void)state;
@@ -242,7 +247,8 @@ static void copies(void **state)
     assert_int_equal(o.refill, 8192 * 2000 + 8192 * 3000);
     wb_region_copy(s, 0, &from, &to, &o);
     assert_int_equal(o.total, 8192 * 250);
-    /* the other CPU copies it back: dst is dirty over there, src clean over there (comes from memory, is invalidated there) */
+    /* the other CPU copies it back: dst is dirty over there, src clean over there (comes from memory, is invalidated
+     * there) */
     wb_region_copy(s, 1, &to, &from, &o);
     assert_int_equal(o.dirty_bytes[WB_FAR_NODE], 8192);
     assert_int_equal(o.memory_bytes[0], 8192);
@@ -328,7 +334,8 @@ static void siblings_share(void **state)
     wb_machine_free(m);
 }
 
-/* A page freed by a CPU is the next one it gets; long lists give their coldest pages back, empty ones take from the node. */
+/* A page freed by a CPU is the next one it gets; long lists give their coldest pages back, empty ones take from the
+ * node. */
 static void page_lists(void **state)
 {
     (void)state;
@@ -378,10 +385,18 @@ static void decay_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_cpus_by_hand), cmocka_unit_test(clean_copies_and_memory),
-        cmocka_unit_test(dirty_below_a_shared_cache), cmocka_unit_test(pieces_are_exact), cmocka_unit_test(displacement),
-        cmocka_unit_test(larger_than_the_cache), cmocka_unit_test(copies), cmocka_unit_test(nodes), cmocka_unit_test(core_cap),
-        cmocka_unit_test(holders_are_bounded), cmocka_unit_test(siblings_share), cmocka_unit_test(page_lists),
+        cmocka_unit_test(two_cpus_by_hand),
+        cmocka_unit_test(clean_copies_and_memory),
+        cmocka_unit_test(dirty_below_a_shared_cache),
+        cmocka_unit_test(pieces_are_exact),
+        cmocka_unit_test(displacement),
+        cmocka_unit_test(larger_than_the_cache),
+        cmocka_unit_test(copies),
+        cmocka_unit_test(nodes),
+        cmocka_unit_test(core_cap),
+        cmocka_unit_test(holders_are_bounded),
+        cmocka_unit_test(siblings_share),
+        cmocka_unit_test(page_lists),
         cmocka_unit_test(decay_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,12 +6,21 @@ static struct wb_machine *machine(void)
     struct wb_machine_spec s;
     wb_machine_spec_defaults(&s);
     s.nidle = 3;
-    s.idle[0] = (struct wb_idle_state){.name = "poll", .enter = 0, .exit = {.kind = WB_DIST_FIXED, .a = 100 * WB_NS},
-                                       .wake = WB_WAKE_POLL, .smt_load_ppm = 500000};
-    s.idle[1] = (struct wb_idle_state){.name = "c1", .after = 10 * WB_US, .enter = WB_US,
-                                       .exit = {.kind = WB_DIST_UNIFORM, .a = 2 * WB_US, .b = 3 * WB_US}, .wake = WB_WAKE_MONITOR};
-    s.idle[2] = (struct wb_idle_state){.name = "c6", .after = 500 * WB_US, .enter = 20 * WB_US,
-                                       .exit = {.kind = WB_DIST_FIXED, .a = 80 * WB_US}, .wake = WB_WAKE_IPI};
+    s.idle[0] = (struct wb_idle_state){.name = "poll",
+                                       .enter = 0,
+                                       .exit = {.kind = WB_DIST_FIXED, .a = 100 * WB_NS},
+                                       .wake = WB_WAKE_POLL,
+                                       .smt_load_ppm = 500000};
+    s.idle[1] = (struct wb_idle_state){.name = "c1",
+                                       .after = 10 * WB_US,
+                                       .enter = WB_US,
+                                       .exit = {.kind = WB_DIST_UNIFORM, .a = 2 * WB_US, .b = 3 * WB_US},
+                                       .wake = WB_WAKE_MONITOR};
+    s.idle[2] = (struct wb_idle_state){.name = "c6",
+                                       .after = 500 * WB_US,
+                                       .enter = 20 * WB_US,
+                                       .exit = {.kind = WB_DIST_FIXED, .a = 80 * WB_US},
+                                       .wake = WB_WAKE_IPI};
     s.smt_share_ppm[1] = 600000;
     s.smt_share_ppm[2] = 450000;
     return fixture_machine("pack:2 [numa] l3:1 core:2 pu:2", &s);
@@ -109,7 +118,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deeper_with_time), cmocka_unit_test(wake_inside_the_first_entry_is_free),
-        cmocka_unit_test(ipi_by_distance), cmocka_unit_test(smt_speed), cmocka_unit_test(cycles), cmocka_unit_test(bad_spec),
+        cmocka_unit_test(ipi_by_distance),  cmocka_unit_test(smt_speed),
+        cmocka_unit_test(cycles),           cmocka_unit_test(bad_spec),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,19 +35,19 @@ static void owner_sharers_and_memory(void **state)
     struct wb_machine *m = fixture_machine("[numa] pack:2 l3:1 core:2 pu:1", &spec);
     struct wb_machine_state *s = wb_machine_state_new(m, &sizes);
     line_id l = wb_line_new(s);
-    assert_int_equal(use(s, 0, l, WB_LINE_RMW, 0).transfer, 90000);          /* out of memory */
-    assert_int_equal(use(s, 0, l, WB_LINE_RMW, 200000).local, 8000);         /* owned: the uncontended price */
+    assert_int_equal(use(s, 0, l, WB_LINE_RMW, 0).transfer, 90000);  /* out of memory */
+    assert_int_equal(use(s, 0, l, WB_LINE_RMW, 200000).local, 8000); /* owned: the uncontended price */
     assert_int_equal(use(s, 0, l, WB_LINE_RMW_PLAIN, 300000).local, 2500);
     assert_int_equal(use(s, 0, l, WB_LINE_WRITE, 310000).local, 1500);
-    assert_int_equal(use(s, 0, l, WB_LINE_READ, 320000).local, 1000);        /* a read by the owner keeps it modified */
+    assert_int_equal(use(s, 0, l, WB_LINE_READ, 320000).local, 1000); /* a read by the owner keeps it modified */
     assert_int_equal(wb_line_owner(s, l), 0);
-    struct wb_line_cost c = use(s, 1, l, WB_LINE_READ, 400000);              /* same last level */
+    struct wb_line_cost c = use(s, 1, l, WB_LINE_READ, 400000); /* same last level */
     assert_int_equal(c.transfer, 60000);
     assert_int_equal(c.from, WB_FAR_LLC);
     assert_int_equal(wb_line_owner(s, l), WB_NO_CPU);
-    assert_int_equal(use(s, 0, l, WB_LINE_READ, 500000).local, 1000);        /* both share it now */
+    assert_int_equal(use(s, 0, l, WB_LINE_READ, 500000).local, 1000); /* both share it now */
     assert_int_equal(use(s, 1, l, WB_LINE_READ, 500000).local, 1000);
-    assert_int_equal(use(s, 2, l, WB_LINE_READ, 600000).transfer, 75000);    /* clean, from the other package */
+    assert_int_equal(use(s, 2, l, WB_LINE_READ, 600000).transfer, 75000); /* clean, from the other package */
     /* CPU 1 writes: invalidates 0 (near) and 2 (far): the farthest decides */
     c = use(s, 1, l, WB_LINE_RMW, 700000);
     assert_int_equal(c.transfer, 18000 * WB_FAR_NODE);
@@ -62,7 +62,8 @@ static void owner_sharers_and_memory(void **state)
     wb_machine_free(m);
 }
 
-/* Requests at the same time are served one after another in the order they came; the wait is told apart from the transfer. */
+/* Requests at the same time are served one after another in the order they came; the wait is told apart from the
+ * transfer. */
 static void queue_in_front_of_a_line(void **state)
 {
     (void)state;
@@ -169,7 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(owner_sharers_and_memory), cmocka_unit_test(queue_in_front_of_a_line),
-        cmocka_unit_test(contended_increments), cmocka_unit_test(many_cpus_many_shared_lines),
+        cmocka_unit_test(contended_increments),     cmocka_unit_test(many_cpus_many_shared_lines),
         cmocka_unit_test(transfer_over_a_busy_bus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

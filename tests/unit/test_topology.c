@@ -1,4 +1,5 @@
-/* test_topology.c - synthetic strings, tables, numbering, distances, errors that point at the column, size at 4096 CPUs. */
+/* test_topology.c - synthetic strings, tables, numbering, distances, errors that point at the column, size at 4096
+ * CPUs. */
 #include "machine_fixture.h"
 
 #include <malloc.h>
@@ -26,8 +27,8 @@ static void expect_numbers(const struct wb_topology *t, enum wb_topo_level l, cp
 static void nehalem_with_linux_numbers(void **state)
 {
     (void)state;
-    struct wb_topology *t =
-        fixture_topology("pack:2 [numa(memory=8GB)] l3:1(size=8388608) core:4 pu:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15)");
+    struct wb_topology *t = fixture_topology(
+        "pack:2 [numa(memory=8GB)] l3:1(size=8388608) core:4 pu:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15)");
     assert_int_equal(t->ncpus, 16);
     assert_int_equal(t->nsmt, 2);
     assert_int_equal(t->nlevels, 3);
@@ -193,7 +194,10 @@ static void table_of_an_irregular_machine(void **state)
     (void)state;
     const uint32_t l2[] = {7, 7, 9}, l3[] = {1, 1, 1}, node[] = {0, 0, 1};
     const uint64_t size[] = {1048576, 1048576, 262144};
-    struct wb_topo_table tab = {.ncpus = 3, .node = node, .cache = {NULL, l2, l3}, .cache_size = {32768, 0, 8388608},
+    struct wb_topo_table tab = {.ncpus = 3,
+                                .node = node,
+                                .cache = {NULL, l2, l3},
+                                .cache_size = {32768, 0, 8388608},
                                 .cache_size_at = {NULL, size}};
     struct wb_diag *d = wb_diag_new();
     struct wb_topology *t = wb_topo_from_table(&tab, (struct wb_place){0}, d);
@@ -266,10 +270,16 @@ static void live_and_missing_xml(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nehalem_with_linux_numbers), cmocka_unit_test(bus_machine_and_shared_l2),
-        cmocka_unit_test(named_numberings), cmocka_unit_test(numbering_table), cmocka_unit_test(mistakes_point_at_their_column),
-        cmocka_unit_test(caches_need_sizes_and_nest), cmocka_unit_test(table_of_an_irregular_machine),
-        cmocka_unit_test(large_machines), cmocka_unit_test(one_cpu), cmocka_unit_test(live_and_missing_xml),
+        cmocka_unit_test(nehalem_with_linux_numbers),
+        cmocka_unit_test(bus_machine_and_shared_l2),
+        cmocka_unit_test(named_numberings),
+        cmocka_unit_test(numbering_table),
+        cmocka_unit_test(mistakes_point_at_their_column),
+        cmocka_unit_test(caches_need_sizes_and_nest),
+        cmocka_unit_test(table_of_an_irregular_machine),
+        cmocka_unit_test(large_machines),
+        cmocka_unit_test(one_cpu),
+        cmocka_unit_test(live_and_missing_xml),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
