@@ -314,10 +314,9 @@ static struct wb_topology *make_topology(const struct wb_config *cfg, const stru
 /* Where the text of machine.topology begins; on the command line there is no place and the text is its own source. */
 static void fill_places(const struct wb_config *cfg, struct wb_topo_options *opt)
 {
-    const struct wb_origin *o = wb_cfg_origin(cfg, "machine.topology");
-    bool in_file = o && o->place.file && strcmp(o->from, "default");
     const char *key = wb_cfg_has(cfg, "machine.hwloc") ? "machine.hwloc" : "machine.topology";
-    if (in_file) opt->place = wb_cfg_place_in(cfg, key, 0, 0, 1);
+    const struct wb_origin *o = wb_cfg_origin(cfg, key);
+    if (o && o->place.file) opt->place = wb_cfg_place_in(cfg, key, 0, 0, 1);
     const char *numbers = opt->distance && !opt->numbers ? "machine.node_distance" : "machine.numbers";
     const struct wb_origin *n = wb_cfg_has(cfg, numbers) ? wb_cfg_origin(cfg, numbers) : NULL;
     if (n) opt->numbers_place = n->place;
