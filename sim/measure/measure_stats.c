@@ -142,7 +142,7 @@ struct measure_modes measure_modes(const double *sorted, size_t n)
     double sd = sqrt((squares_around(sorted, cut, m1) + squares_around(sorted + cut, n - cut, m2)) / (double)n);
     r.gap = sd > 0 ? fmin((m2 - m1) / sd, GAP_MAX) : GAP_MAX;
     double share = (double)(n - cut) / (double)n;
-    if (r.gap <= MEASURE_GAP_MIN || fmin(share, 1 - share) < MEASURE_MODE_SHARE_MIN) return r;
+    if (r.gap <= MEASURE_GAP_MIN * (1 + 10 / (double)n) || fmin(share, 1 - share) < MEASURE_MODE_SHARE_MIN) return r;
     if (m2 - m1 < MEASURE_MODE_DISTANCE_MIN * fmax(fabs(m1), fabs(m2))) return r;
     r = (struct measure_modes){.modes = 2, .low = m1, .high = m2, .high_share = share, .gap = r.gap};
     return r;

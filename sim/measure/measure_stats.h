@@ -37,7 +37,8 @@ double measure_quantile(const double *sorted, size_t n, double p);
 
 /* The best split of sorted values in two clusters (exact 2-means in one dimension) and whether it is more than a cut
  * through one hump. gap = distance of the means over the pooled standard deviation inside the clusters. Cutting one
- * hump in two gives 2.7 for a normal and 3.5 for a uniform distribution, so two modes need a gap above 5; each must
+ * hump in two gives 2.7 for a normal and 3.5 for a uniform distribution, so two modes need a gap above 5 (1 + 10 /
+ * n), by which short series of one hump pass in fewer than 1 of 100 cases; each must
  * hold 5 % of the values, and they must lie 2 % of the larger mean apart (else it is granularity, not behaviour). At
  * least 10 values. */
 #define MEASURE_GAP_MIN 5.0

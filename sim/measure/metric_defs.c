@@ -17,9 +17,8 @@ static const struct wb_metric_def def[] = {
     {"RATE.low_mode", "as RATE", NONE,
      "Mean of the windows in the lower mode; the mean of all windows when there is one mode."},
     {"RATE.modes", "1", NONE,
-     "2 when the windows fall into two clusters whose means are more than 5 inner standard deviations and 2 % apart, "
-     "each with "
-     "5 % of the windows; else 1. 0 without a full window."},
+     "2 when the windows fall into two clusters whose means are more than 5 (1 + 10 / windows) inner standard "
+     "deviations and 2 % apart, each with 5 % of the windows; else 1. 0 without a full window."},
     {"RATE.p10", "as RATE", NONE, "10 % of the full windows are not above it."},
     {"RATE.p50", "as RATE", NONE, "Median over the full windows."},
     {"RATE.p90", "as RATE", NONE, "90 % of the full windows are not above it."},
