@@ -3,7 +3,7 @@
 #include "case.h"
 #include "o1.h"
 #include "pipe.h"
-#include "profile.h"
+#include "wakebal/kernel.h"
 #include "wakebal/machine.h"
 #include "workloads.h"
 

@@ -1,6 +1,7 @@
 /* keys_kernel.c - rows of kernel.* that sim/kernel reads. Default path costs are generic; kernel files say better
  * ones with their source. */
-#include "profile.h"
+#include "wakebal/kernel.h"
+#include "wakebal/keys.h"
 
 #define TWO "assumed for a 2-4 GHz core of 2005 to 2020; kernel files replace it"
 #define PATH(fn, cy, text) \

@@ -9,14 +9,11 @@
 #define WB_KERNEL_PROFILE_H
 
 #include "wakebal/exec.h"
-#include "wakebal/keys.h"
 
 struct fn_def {
     const char *name;
     enum wb_cat cat;
 };
 extern const struct fn_def profile_fn[WB_FN_SIM_N];
-/* Rows of kernel.* owned by sim/kernel (keys_kernel.c). */
-const struct wb_key *wb_kernel_keys(size_t *n);
 
 #endif

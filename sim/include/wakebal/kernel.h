@@ -263,6 +263,9 @@ static inline struct wb_sg *wb_sd_group(const struct wb_sd *sd, uint32_t i)
     return &sd->groups[k >= sd->ngroups ? k - sd->ngroups : k];
 }
 
+/* Rows of the kernel.* keys that sim/kernel reads. */
+const struct wb_key *wb_kernel_keys(size_t *n);
+
 /* ------------------------------------------------------------------ measuring hooks */
 enum wb_migration { WB_MIG_WAKE, WB_MIG_NEWIDLE, WB_MIG_PERIODIC, WB_MIG_NOHZ, WB_MIG_ACTIVE, WB_MIG_EXEC, WB_MIG_FORK, WB_MIG_AFFINITY, WB_MIG_N };
 extern const char *const wb_mig_name[WB_MIG_N];

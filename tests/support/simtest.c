@@ -1,0 +1,90 @@
+#include "simtest.h"
+
+#include "registry.h"
+#include "wbtest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The text is the file "test.cfg"; every other path is read from the file system. */
+static int read_text(void *ctx, const char *path, char **text, size_t *len, const char **why)
+{
+    if (strcmp(path, "test.cfg")) return wb_reader_files.read(wb_reader_files.ctx, path, text, len, why);
+    *text = strdup(ctx);
+    *len = strlen(ctx);
+    return *text ? 0 : -ENOMEM;
+}
+
+static bool text_exists(void *ctx, const char *path)
+{
+    (void)ctx;
+    return !strcmp(path, "test.cfg") || wb_reader_files.exists(wb_reader_files.ctx, path);
+}
+
+static void give_up(const struct wb_diag *d)
+{
+    char *text = wb_diag_render(d, false);
+    fail_msg("scenario does not load:\n%s", text);
+    free(text);
+}
+
+static size_t split_sets(const char *const *sets, struct wb_override *out, char (*buf)[256])
+{
+    size_t n = 0;
+    for (; sets && sets[n]; n++) {
+        assert_true(n < 16 && strlen(sets[n]) < sizeof buf[n]);
+        strcpy(buf[n], sets[n]);
+        char *eq = strchr(buf[n], '=');
+        assert_non_null(eq);
+        *eq = 0;
+        out[n] = (struct wb_override){.key = buf[n], .value = eq + 1, .from = "--set"};
+    }
+    return n;
+}
+
+struct simtest simtest_build_replication(const char *text, const char *const *sets, const struct wb_run_options *opt,
+                                         uint32_t replication)
+{
+    struct simtest t = {.keys = cli_keys_new(), .diag = wb_diag_new()};
+    struct wb_override item[16];
+    char buf[16][256];
+    struct wb_overrides over = {.item = item, .n = split_sets(sets, item, buf)};
+    struct wb_reader reader = {.read = read_text, .exists = text_exists, .ctx = (void *)(uintptr_t)text};
+    struct wb_scenario_options o = {.overrides = &over, .reader = &reader};
+    t.scenario = wb_scenario_load_with("test.cfg", t.keys, &o, t.diag);
+    if (!t.scenario) give_up(t.diag);
+    t.sim = wb_sim_build(wb_scenario_config(t.scenario), cli_models(), replication, opt, t.diag);
+    if (!t.sim) give_up(t.diag);
+    return t;
+}
+
+struct simtest simtest_build(const char *text, const char *const *sets, const struct wb_run_options *opt)
+{
+    return simtest_build_replication(text, sets, opt, 0);
+}
+
+void simtest_free(struct simtest *t)
+{
+    wb_sim_free(t->sim);
+    wb_scenario_free(t->scenario);
+    wb_diag_free(t->diag);
+    wb_keys_free(t->keys);
+    *t = (struct simtest){0};
+}
+
+double simtest_metric(struct simtest *t, uint32_t instance, const char *name)
+{
+    const struct wb_metric *m = wb_result_find(wb_sim_result(t->sim), instance, name);
+    if (!m) fail_msg("no metric %s of workload %d", name, (int)instance);
+    return m->value;
+}
+
+uint64_t simtest_fingerprint(const char *text, const char *const *sets, const struct wb_run_options *opt)
+{
+    struct simtest t = simtest_build(text, sets, opt);
+    (void)wb_sim_run(t.sim);
+    uint64_t fp = wb_sim_result(t.sim)->fingerprint;
+    simtest_free(&t);
+    return fp;
+}

@@ -1,0 +1,28 @@
+/*
+ * simtest.h - a simulation from scenario text, for tests: everything that is built in, no files but the shipped ones.
+ */
+#ifndef WB_SIMTEST_H
+#define WB_SIMTEST_H
+
+#include "wakebal/run.h"
+#include "wakebal/scenario.h"
+
+struct simtest {
+    struct wb_key_registry *keys;
+    struct wb_diag *diag;
+    struct wb_scenario *scenario;
+    struct wb_sim *sim;
+};
+
+/* Load and build replication 0; fails the test with the rendered errors when that does not work. sets: "key=value" strings,
+ * NULL-terminated, or NULL. opt may be NULL. */
+struct simtest simtest_build(const char *text, const char *const *sets, const struct wb_run_options *opt);
+struct simtest simtest_build_replication(const char *text, const char *const *sets, const struct wb_run_options *opt,
+                                         uint32_t replication);
+void simtest_free(struct simtest *t);
+/* Build, run to the end, return the named metric of `instance` (UINT32_MAX = machine); fails the test when it is not there. */
+double simtest_metric(struct simtest *t, uint32_t instance, const char *name);
+/* Build, run, fingerprint, free. */
+uint64_t simtest_fingerprint(const char *text, const char *const *sets, const struct wb_run_options *opt);
+
+#endif
