@@ -1,6 +1,7 @@
 #include "registry.h"
 
 #include "case.h"
+#include "domains.h"
 #include "o1.h"
 #include "pipe.h"
 #include "wakebal/kernel.h"
@@ -26,6 +27,8 @@ struct wb_key_registry *cli_keys_new(void)
     const struct wb_key *rows = wb_machine_keys(&n);
     wb_keys_add(r, rows, n);
     rows = wb_kernel_keys(&n);
+    wb_keys_add(r, rows, n);
+    rows = wb_domain_keys(&n);
     wb_keys_add(r, rows, n);
     wb_keys_add(r, case_keys, case_keys_n);
     for (size_t i = 0; i < models.npolicies; i++) wb_keys_add(r, models.policies[i]->keys, models.policies[i]->nkeys);

@@ -163,6 +163,7 @@ static int init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d
     o1_prio_init(o);
     label_functions(s, o);
     init_queues(s, o);
+    o1_domains_built(s);
     return 0;
 }
 
@@ -215,7 +216,6 @@ const struct wb_policy_ops o1_policy = {
     .balance_newidle = &o1_balance_newidle,
     .balance_periodic = &o1_balance_periodic,
     .balance_active = &o1_balance_active,
-    .domains_built = o1_domains_built,
     .idle_enter = o1_idle_enter,
     .idle_exit = o1_idle_exit,
     .task_changed = o1_task_changed,

@@ -258,7 +258,7 @@ struct o1_group_sum {
     bool local;
 };
 void o1_power_see(struct o1_power_pick *p, const struct o1_group_sum *g, uint64_t local_nr);
-void o1_domains_built(struct wb_sim *s);
+void o1_domains_built(struct wb_sim *s); /* powers and phases; domains exist before init() runs */
 
 /* ---- o1_nohz.c: tickless idle of 2.6.21+ ---- */
 bool o1_idle_enter(struct wb_exec *x, struct wb_rq *rq);

@@ -1,0 +1,294 @@
+/* domains.c - spans, groups and domains from a ladder of levels; dropping levels that add nothing. See domains.h. */
+#include "domains.h"
+
+#include <string.h>
+
+const char *const wb_sd_flag_name[] = {
+    "LOAD_BALANCE", "BALANCE_NEWIDLE", "BALANCE_EXEC", "BALANCE_FORK", "WAKE_IDLE", "WAKE_AFFINE", "WAKE_BALANCE",
+    "SHARE_CPUPOWER", "SHARE_PKG_RESOURCES", "SERIALIZE", "BALANCE_WAKE", "PREFER_SIBLING", "NUMA", "ASYM_PACKING",
+    "ASYM_CPUCAPACITY", "CLUSTER", "OVERLAP", "POWERSAVINGS_BALANCE", NULL,
+};
+
+struct builder {
+    struct wb_sim *s;
+    const struct wb_topology *topo;
+    uint32_t ncpus, nwords, nnodes;
+    uint64_t *one_bit;            /* 64 windows, see single() */
+    struct wb_cpumask *one;       /* [ncpus] masks of single CPUs, when a level spans them */
+    struct wb_cpumask all;
+    uint32_t *index;              /* [ncpus] position of a unit in its span, by its first CPU */
+};
+
+/* ---- disjoint sets that cover the machine ---- */
+
+static enum wb_topo_level topo_level(enum domains_span k)
+{
+    static const enum wb_topo_level level[] = {
+        [DOMAINS_SMT] = WB_LVL_CORE, [DOMAINS_CLUSTER] = WB_LVL_CLUSTER, [DOMAINS_LLC] = WB_LVL_LLC,
+        [DOMAINS_PACKAGE] = WB_LVL_PACKAGE, [DOMAINS_NODE] = WB_LVL_NODE,
+    };
+    return level[k];
+}
+
+static bool is_set(enum domains_span k) { return k >= DOMAINS_SMT && k <= DOMAINS_NODE; }
+
+static cpu_id first_of(const struct builder *b, enum domains_span k, cpu_id c)
+{
+    uint32_t n;
+    if (k == DOMAINS_CPU) return c;
+    return is_set(k) ? wb_topo_members(b->topo, topo_level(k), c, &n)[0] : 0;
+}
+
+static uint32_t weight_of(const struct builder *b, enum domains_span k, cpu_id c)
+{
+    uint32_t n = 1;
+    if (k == DOMAINS_ALL) return b->ncpus;
+    if (is_set(k)) (void)wb_topo_members(b->topo, topo_level(k), c, &n);
+    return n;
+}
+
+/* A full-width mask with one bit needs no words of its own: all CPUs with the same bit share a window of zeros around it. */
+static struct wb_cpumask single(struct builder *b, cpu_id c)
+{
+    size_t width = 2 * b->nwords - 1;
+    if (!b->one_bit) {
+        b->one_bit = wb_sim_alloc(b->s, 64 * width * sizeof(uint64_t));
+        memset(b->one_bit, 0, 64 * width * sizeof(uint64_t));
+        for (uint32_t i = 0; i < 64; i++) b->one_bit[i * width + b->nwords - 1] = 1ull << i;
+    }
+    return (struct wb_cpumask){.ncpus = b->ncpus, .nwords = b->nwords, .w = b->one_bit + (c & 63) * width + (b->nwords - 1) - (c >> 6)};
+}
+
+static struct wb_cpumask new_mask(struct builder *b)
+{
+    struct wb_cpumask m = {.ncpus = b->ncpus, .nwords = b->nwords, .w = wb_sim_alloc(b->s, b->nwords * sizeof(uint64_t))};
+    memset(m.w, 0, b->nwords * sizeof(uint64_t));
+    return m;
+}
+
+static const struct wb_cpumask *all_mask(struct builder *b)
+{
+    if (b->all.w) return &b->all;
+    b->all = new_mask(b);
+    for (cpu_id c = 0; c < b->ncpus; c++) wb_mask_set(&b->all, c);
+    return &b->all;
+}
+
+static struct wb_cpumask mask_of(struct builder *b, enum domains_span k, cpu_id c)
+{
+    const struct wb_cpumask *m = is_set(k) ? wb_topo_mask(b->topo, topo_level(k), c) : NULL;
+    if (m) return *m;
+    return k == DOMAINS_ALL ? *all_mask(b) : single(b, c);
+}
+
+/* ---- one level ---- */
+
+struct rung {
+    const struct wb_sd_level *level;
+    enum domains_span span, unit; /* unit: what its groups are */
+    uint32_t span_nodes;
+    struct wb_sd *sd;             /* [ncpus] */
+};
+
+static void fill_group(struct builder *b, const struct rung *r, struct wb_sg *g, cpu_id first)
+{
+    *g = (struct wb_sg){.mask = mask_of(b, r->unit, first), .first = first, .weight = weight_of(b, r->unit, first)};
+}
+
+static void fill_sd(struct rung *r, cpu_id c, const struct wb_cpumask *span, uint32_t weight)
+{
+    struct wb_sd *sd = &r->sd[c];
+    sd->level = r->level;
+    sd->flags = r->level->flags;
+    sd->span = span;
+    sd->span_weight = weight;
+    sd->balance_interval_ms = WB_MAX(r->level->initial_interval / WB_MS, 1u);
+}
+
+static const struct wb_cpumask *keep(struct builder *b, struct wb_cpumask m)
+{
+    struct wb_cpumask *k = wb_sim_alloc(b->s, sizeof *k);
+    *k = m;
+    return k;
+}
+
+/* Every unit must lie within one span. */
+static bool nests(const struct builder *b, const struct rung *r)
+{
+    enum domains_span span = r->span == DOMAINS_NODES ? DOMAINS_NODE : r->span;
+    for (cpu_id c = 0; c < b->ncpus; c++)
+        if (first_of(b, span, c) != first_of(b, span, first_of(b, r->unit, c))) return false;
+    return true;
+}
+
+/* Spans that are disjoint. Ascending CPUs meet the groups of every span in ring order. */
+static void raise_sets(struct builder *b, struct rung *r)
+{
+    uint32_t *count = wb_sim_alloc(b->s, b->ncpus * sizeof *count); /* groups of a span, by its first CPU */
+    memset(count, 0, b->ncpus * sizeof *count);
+    for (cpu_id c = 0; c < b->ncpus; c++) count[first_of(b, r->span, c)] += first_of(b, r->unit, c) == c;
+    for (cpu_id c = 0; c < b->ncpus; c++) {
+        cpu_id first = first_of(b, r->span, c), unit = first_of(b, r->unit, c);
+        struct wb_sd *head = &r->sd[first];
+        if (first == c) {
+            fill_sd(r, c, keep(b, mask_of(b, r->span, c)), weight_of(b, r->span, c));
+            head->groups = wb_sim_alloc(b->s, count[c] * sizeof *head->groups);
+        } else {
+            fill_sd(r, c, head->span, head->span_weight);
+            r->sd[c].groups = head->groups;
+        }
+        if (unit == c) {
+            b->index[c] = head->ngroups;
+            fill_group(b, r, &head->groups[head->ngroups++], c);
+        }
+        r->sd[c].local = b->index[unit];
+    }
+    for (cpu_id c = 0; c < b->ncpus; c++) r->sd[c].ngroups = r->sd[first_of(b, r->span, c)].ngroups;
+}
+
+/* The node and its nearest: at equal distance the next by number, wrapping (2.6.10 arch/ia64 find_next_best_node). */
+static void nearest_nodes(const struct builder *b, uint32_t node, uint32_t want, bool *chosen)
+{
+    const uint8_t *distance = b->topo->node_distance + (size_t)node * b->nnodes;
+    memset(chosen, 0, b->nnodes * sizeof *chosen);
+    chosen[node] = true;
+    for (uint32_t k = 1; k < WB_MIN(want, b->nnodes); k++) {
+        uint32_t best = node;
+        for (uint32_t i = 1; i < b->nnodes; i++) {
+            uint32_t n = (node + i) % b->nnodes;
+            if (!chosen[n] && (best == node || distance[n] < distance[best])) best = n;
+        }
+        chosen[best] = true;
+    }
+}
+
+static uint32_t node_of(const struct builder *b, cpu_id c) { return wb_topo_group(b->topo, WB_LVL_NODE, c); }
+
+static void raise_node_list(struct builder *b, struct rung *r, uint32_t node, const bool *chosen)
+{
+    struct wb_cpumask span = new_mask(b);
+    uint32_t ngroups = 0, weight = 0, at = 0;
+    for (cpu_id c = 0; c < b->ncpus; c++) {
+        if (!chosen[node_of(b, c)]) continue;
+        wb_mask_set(&span, c);
+        weight++;
+        ngroups += first_of(b, r->unit, c) == c;
+    }
+    const struct wb_cpumask *kept = keep(b, span);
+    struct wb_sg *groups = wb_sim_alloc(b->s, ngroups * sizeof *groups);
+    for (cpu_id c = 0; c < b->ncpus; c++) {
+        if (!chosen[node_of(b, c)]) continue;
+        if (first_of(b, r->unit, c) == c) {
+            b->index[c] = at;
+            fill_group(b, r, &groups[at++], c);
+        }
+        if (node_of(b, c) != node) continue;
+        fill_sd(r, c, kept, weight);
+        r->sd[c].groups = groups;
+        r->sd[c].ngroups = ngroups;
+        r->sd[c].local = b->index[first_of(b, r->unit, c)];
+    }
+}
+
+static void raise_nodes(struct builder *b, struct rung *r)
+{
+    bool *chosen = wb_sim_alloc(b->s, b->nnodes * sizeof *chosen);
+    for (uint32_t n = 0; n < b->nnodes; n++) {
+        nearest_nodes(b, n, r->span_nodes, chosen);
+        raise_node_list(b, r, n, chosen);
+    }
+}
+
+/* ---- dropping levels (2.6.12+ cpu_attach_domain) ---- */
+
+#define NEED_TWO_GROUPS                                                                                                    \
+    (WB_SD_LOAD_BALANCE | WB_SD_NEWIDLE | WB_SD_FORK | WB_SD_EXEC | WB_SD_SHARE_CPUPOWER | WB_SD_SHARE_PKG | WB_SD_SERIALIZE | \
+     WB_SD_PREFER_SIBLING | WB_SD_NUMA | WB_SD_ASYM_PACKING | WB_SD_ASYM_CAPACITY | WB_SD_CLUSTER | WB_SD_POWERSAVINGS)
+#define NEED_NO_GROUPS (WB_SD_WAKE_IDLE | WB_SD_WAKE_AFFINE | WB_SD_WAKE_BALANCE | WB_SD_BALANCE_WAKE)
+
+static bool degenerate(const struct wb_sd *sd)
+{
+    if (sd->span_weight == 1) return true;
+    if (sd->flags & NEED_TWO_GROUPS && sd->ngroups > 1) return false;
+    return !(sd->flags & NEED_NO_GROUPS);
+}
+
+/* Does `parent` add nothing to `sd`? WAKE_BALANCE is part of what WAKE_AFFINE does. */
+static bool parent_degenerate(const struct wb_sd *sd, const struct wb_sd *parent)
+{
+    uint32_t flags = parent->flags;
+    if (degenerate(parent)) return true;
+    if (sd->span_weight != parent->span_weight) return false; /* spans nest */
+    if (sd->flags & WB_SD_WAKE_AFFINE) flags &= ~(uint32_t)WB_SD_WAKE_BALANCE;
+    if (parent->ngroups == 1) flags &= ~(uint32_t)NEED_TWO_GROUPS;
+    return !(flags & ~sd->flags);
+}
+
+static struct wb_sd *drop_levels(struct wb_sd *lowest)
+{
+    for (struct wb_sd *sd = lowest; sd && sd->parent; sd = sd->parent) {
+        if (!parent_degenerate(sd, sd->parent)) continue;
+        sd->parent = sd->parent->parent;
+        if (!sd->parent) break;
+        sd->parent->child = sd;
+    }
+    if (!lowest || !degenerate(lowest)) return lowest;
+    lowest = lowest->parent;
+    if (lowest) lowest->child = NULL;
+    return lowest;
+}
+
+/* ---- all of it ---- */
+
+static void link_cpu(struct rung *rung, uint32_t n, cpu_id c, bool drop, struct wb_sd **lowest)
+{
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        rung[i].sd[c].parent = &rung[i + 1].sd[c];
+        rung[i + 1].sd[c].child = &rung[i].sd[c];
+    }
+    struct wb_sd *sd = n ? &rung[0].sd[c] : NULL;
+    *lowest = drop ? drop_levels(sd) : sd;
+    uint8_t depth = 0;
+    for (sd = *lowest; sd; sd = sd->parent) sd->depth = depth++;
+}
+
+static void add_stats(struct wb_sim *s, struct wb_sd **lowest, uint32_t ncpus)
+{
+    size_t n = 0;
+    for (cpu_id c = 0; c < ncpus; c++)
+        for (struct wb_sd *sd = lowest[c]; sd; sd = sd->parent) n++;
+    struct wb_sd_stats *stats = wb_sim_alloc(s, n * sizeof *stats + 1);
+    memset(stats, 0, n * sizeof *stats);
+    for (cpu_id c = 0; c < ncpus; c++)
+        for (struct wb_sd *sd = lowest[c]; sd; sd = sd->parent) sd->stats = stats++;
+}
+
+static enum domains_span unit_below(const struct domains_ladder *l, uint32_t i)
+{
+    if (!i) return DOMAINS_CPU;
+    enum domains_span below = l->row[i - 1].span;
+    return below == DOMAINS_NODES ? DOMAINS_NODE : below; /* overlapping spans cannot be groups: their nodes are */
+}
+
+int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct domains_ladder *l, struct wb_sd **lowest)
+{
+    struct builder b = {.s = s, .topo = topo, .ncpus = topo->ncpus, .nwords = WB_CPUMASK_WORDS(topo->ncpus)};
+    struct rung rung[DOMAINS_ROWS];
+    struct wb_sd_level *level = wb_sim_alloc(s, (l->nrows + 1) * sizeof *level);
+    b.nnodes = topo->level[WB_LVL_NODE].ngroups;
+    b.index = wb_sim_alloc(s, b.ncpus * sizeof *b.index);
+    for (uint32_t i = 0; i < l->nrows; i++) {
+        level[i] = l->row[i].level;
+        rung[i] = (struct rung){.level = &level[i], .span = l->row[i].span, .unit = unit_below(l, i), .span_nodes = l->row[i].span_nodes};
+        if (!nests(&b, &rung[i])) return (int)i;
+        rung[i].sd = wb_sim_alloc(s, b.ncpus * sizeof *rung[i].sd);
+        memset(rung[i].sd, 0, b.ncpus * sizeof *rung[i].sd);
+        if (rung[i].span == DOMAINS_NODES)
+            raise_nodes(&b, &rung[i]);
+        else
+            raise_sets(&b, &rung[i]);
+    }
+    for (cpu_id c = 0; c < b.ncpus; c++) link_cpu(rung, l->nrows, c, l->degenerate, &lowest[c]);
+    add_stats(s, lowest, b.ncpus);
+    return -1;
+}

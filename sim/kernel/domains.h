@@ -1,0 +1,50 @@
+/*
+ * domains.h - building the ladder of scheduling domains that every CPU climbs when it balances or places a task.
+ *
+ * A kernel profile lists levels, lowest first (`kernel.domains`). A level spans the CPUs that share something (a core, a cache, a
+ * package, a node, the nearest N nodes, all) and is divided into groups: the spans of the level below, or single CPUs at the bottom.
+ * Groups are in ascending order of their first CPU; wb_sd.local says where a CPU's own group is, and rings start there.
+ * Spans, masks and groups are shared by the CPUs of a span, so memory is proportional to CPUs times levels. Group powers are the policy's
+ * to set (0 here).
+ *
+ * Which rows apply depends on the build (kernel.arch, sched_smt, sched_mc) and the machine (min_nodes). Whether a level that adds nothing
+ * is dropped depends on the version (kernel.degenerate): Linux 2.6.12+ kernel/sched.c sd_degenerate, sd_parent_degenerate.
+ */
+#ifndef WB_KERNEL_DOMAINS_H
+#define WB_KERNEL_DOMAINS_H
+
+#include "wakebal/config.h"
+#include "wakebal/kernel.h"
+
+#define DOMAINS_ROWS 16u
+
+/* Order: from the smallest on. NODES: the node and its nearest others. */
+enum domains_span {
+    DOMAINS_CPU, DOMAINS_SMT, DOMAINS_CLUSTER, DOMAINS_LLC, DOMAINS_PACKAGE, DOMAINS_NODE, DOMAINS_NODES, DOMAINS_ALL
+};
+
+struct domains_row {
+    struct wb_sd_level level;
+    enum domains_span span;
+    uint32_t span_nodes; /* NODES: how many, the own one included */
+};
+
+/* The rows that apply to this build and machine, lowest first. */
+struct domains_ladder {
+    struct domains_row row[DOMAINS_ROWS];
+    uint32_t nrows;
+    bool degenerate;
+};
+
+/* Read the rows of kernel.domains that apply to this build on this machine. Names stay owned by cfg. 0, or -1 with errors in d. */
+int domains_read(const struct wb_config *cfg, const struct wb_topology *topo, struct domains_ladder *out, struct wb_diag *d);
+/* Build in the memory of `s`. lowest[cpu]: its lowest domain or NULL. Returns the row whose span does not hold whole spans of the row
+ * below (their machine cannot be laddered so), or -1 when all is well. */
+int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct domains_ladder *l, struct wb_sd **lowest);
+/* Both. 0, or -1 with errors in d. */
+int domains_build(struct wb_sim *s, const struct wb_config *cfg, const struct wb_topology *topo, struct wb_sd **lowest,
+                  struct wb_diag *d);
+/* Rows of kernel.domains, kernel.arch, kernel.sched_smt, kernel.sched_mc, kernel.degenerate. */
+const struct wb_key *wb_domain_keys(size_t *n);
+
+#endif
