@@ -1,20 +1,21 @@
 /*
  * pipe.h - anonymous pipes: what the files of models/ipc share.
  *
- * A pipe is a lock that sleeps, a ring of slots (or one page used as a circular buffer), one or two wait queues and two counts of
- * open ends. Everything that differs between kernel versions is a column of struct pipe_rules (pipe_rules.c); three pairs of step
- * functions cover three generations of the code: pipe_page.c (one page, up to 2.6.10), pipe_ring.c (16 slots, one queue, up to
- * 5.4), pipe_head.c (two queues of exclusive sleepers, 5.5 and later).
+ * A pipe is a lock that sleeps, a ring of slots (or one page used as a circular buffer), one or two wait queues and
+ * two counts of open ends. Everything that differs between kernel versions is a column of struct pipe_rules
+ * (pipe_rules.c); three pairs of step functions cover three generations of the code: pipe_page.c (one page, up to
+ * 2.6.10), pipe_ring.c (16 slots, one queue, up to 5.4), pipe_head.c (two queues of exclusive sleepers, 5.5 and later).
  *
- * Copies run under the pipe's lock. Where a wake stands relative to the lock is part of the rules: up to 5.4 the wake before
- * sleeping happens under the lock and the wake at the end of the call after it; from 5.5 both happen after it.
+ * Copies run under the pipe's lock. Where a wake stands relative to the lock is part of the rules: up to 5.4 the wake
+ * before sleeping happens under the lock and the wake at the end of the call after it; from 5.5 both happen after it.
  *
- * Costs: each call pays its path (kernel.path.pipe_read ...), each chunk a path, the line of the pipe's counters, the line of its slot
- * descriptor and a copy between the caller's buffer region and the slot's page region; what that costs depends on who touched
- * them last. Pages come from the free list of the CPU that runs the writer and go to the list of the one that runs the reader.
+ * Costs: each call pays its path (kernel.path.pipe_read ...), each chunk a path, the line of the pipe's counters, the
+ * line of its slot descriptor and a copy between the caller's buffer region and the slot's page region; what that
+ * costs depends on who touched them last. Pages come from the free list of the CPU that runs the writer and go to the
+ * list of the one that runs the reader.
  *
- * Simplified: no signals (EPIPE without SIGPIPE), no splice, no O_DIRECT packets, no async notification, no inode times, no line
- * for struct page.
+ * Simplified: no signals (EPIPE without SIGPIPE), no splice, no O_DIRECT packets, no async notification, no inode
+ * times, no line for struct page.
  */
 #ifndef WB_IPC_PIPE_H
 #define WB_IPC_PIPE_H
@@ -47,22 +48,22 @@ enum pipe_wake_writer {
 
 /* The rules of a kernel version. A row holds from `name` until the next row. */
 struct pipe_rules {
-    const char *name;          /* "2.6.11" */
-    uint32_t version;          /* PIPE_VERSION(2, 6, 11) */
-    uint8_t gen;               /* enum pipe_generation */
-    uint8_t merge;             /* enum pipe_merge */
-    uint8_t wake_writer;       /* enum pipe_wake_writer */
-    uint8_t tmp_pages;         /* free pages that the pipe keeps */
-    uint8_t slot_bytes;        /* size of a slot's descriptor: how many share a line */
-    uint8_t lock;              /* enum wb_sleeplock_kind */
-    bool sync_sleep;           /* the wake before sleeping carries the sync hint */
-    bool sync_end;             /* so does the wake at the end of the call */
+    const char *name;    /* "2.6.11" */
+    uint32_t version;    /* PIPE_VERSION(2, 6, 11) */
+    uint8_t gen;         /* enum pipe_generation */
+    uint8_t merge;       /* enum pipe_merge */
+    uint8_t wake_writer; /* enum pipe_wake_writer */
+    uint8_t tmp_pages;   /* free pages that the pipe keeps */
+    uint8_t slot_bytes;  /* size of a slot's descriptor: how many share a line */
+    uint8_t lock;        /* enum wb_sleeplock_kind */
+    bool sync_sleep;     /* the wake before sleeping carries the sync hint */
+    bool sync_end;       /* so does the wake at the end of the call */
     bool sync_close;
-    bool syscall_merging;      /* a read waits for more while a writer sleeps */
-    bool noninteractive;       /* sleeps are marked TASK_NONINTERACTIVE */
-    bool publish_first;        /* the writer claims a slot, under the read queue's lock, before it copies */
-    bool resizable;            /* F_SETPIPE_SZ */
-    const char *text;          /* for help */
+    bool syscall_merging; /* a read waits for more while a writer sleeps */
+    bool noninteractive;  /* sleeps are marked TASK_NONINTERACTIVE */
+    bool publish_first;   /* the writer claims a slot, under the read queue's lock, before it copies */
+    bool resizable;       /* F_SETPIPE_SZ */
+    const char *text;     /* for help */
 };
 #define PIPE_VERSION(a, b, c) ((uint32_t)(a) << 20 | (uint32_t)(b) << 10 | (uint32_t)(c))
 
@@ -84,7 +85,7 @@ struct pipe_counters {
     struct wb_counter *wake[2][2];  /* [enum pipe_by][sync] wake calls of reads and writes */
     struct wb_counter *found[2][2]; /* [sync][waker on another CPU than the sleeper] sleepers met by them */
     struct wb_counter *handoffs, *fills, *drains, *lock_sleeps;
-    struct wb_counter *sleeps[2];   /* [enum pipe_by] */
+    struct wb_counter *sleeps[2]; /* [enum pipe_by] */
 };
 
 /* Per run: shared by all pipes. */
@@ -94,13 +95,13 @@ struct pipe_state {
     uint32_t line_bytes;
     uint8_t lock_kind;
     bool lock_sync;
-    uint8_t sync;              /* enum pipe_sync */
+    uint8_t sync; /* enum pipe_sync */
     struct pipe_labels fn;
     struct pipe_counters count;
 };
 
 struct pipe_slot {
-    uint32_t page;             /* region, or WB_NO_REGION */
+    uint32_t page; /* region, or WB_NO_REGION */
     uint32_t offset, len;
 };
 
@@ -118,9 +119,9 @@ struct pipe {
     uint32_t page, start, len; /* one-page versions: the region and what is in it */
     uint32_t tmp[2];           /* pages kept for the next write */
     uint32_t readers, writers, waiting_writers;
-    uint32_t holders[2];       /* tasks that hold an end */
-    bool poll_usage;           /* somebody has polled: every write wakes the read queue (5.5+) */
-    bool filled;               /* the last copy went in */
+    uint32_t holders[2]; /* tasks that hold an end */
+    bool poll_usage;     /* somebody has polled: every write wakes the read queue (5.5+) */
+    bool filled;         /* the last copy went in */
     uint64_t in, out;
 };
 
@@ -128,15 +129,14 @@ struct pipe {
 struct pipe_call {
     struct wb_frame h;
     struct pipe *p;
-    uint32_t buf;              /* the caller's buffer region */
-    uint32_t chars;            /* of the chunk that is being copied */
+    uint32_t buf;   /* the caller's buffer region */
+    uint32_t chars; /* of the chunk that is being copied */
     uint64_t off, left;
-    uint64_t min;              /* one page: least free room that a copy waits for */
+    uint64_t min; /* one page: least free room that a copy waits for */
     int64_t ret;
-    bool wake;                 /* do_wakeup */
-    bool was;                  /* was_full or was_empty */
-    bool chain;                /* wake_next_reader, wake_next_writer */
-    struct wb_wait_entry entry;
+    bool wake;  /* do_wakeup */
+    bool was;   /* was_full or was_empty */
+    bool chain; /* wake_next_reader, wake_next_writer */
 };
 
 static inline bool pipe_full(const struct pipe *p)
@@ -162,7 +162,8 @@ void pipe_wait(struct wb_exec *x, struct pipe *p, enum pipe_by by);
 /* One page: append behind what is there, take from the front. */
 void pipe_fill_page(struct wb_exec *x, struct pipe_call *f);
 void pipe_drain_page(struct wb_exec *x, struct pipe_call *f);
-/* Ring: a new slot with a page of its own; behind the data of the last slot; from the oldest slot (x->ret = 1: it is free now). */
+/* Ring: a new slot with a page of its own; behind the data of the last slot; from the oldest slot (x->ret = 1: it is
+ * free now). */
 void pipe_fill_slot(struct wb_exec *x, struct pipe_call *f);
 void pipe_fill_last(struct wb_exec *x, struct pipe_call *f);
 void pipe_drain_slot(struct wb_exec *x, struct pipe_call *f);
@@ -181,12 +182,13 @@ enum wb_ret pipe_head_write_step(struct wb_exec *x, void *frame);
 
 /* ---- pipe_model.c ---- */
 extern const struct wb_ipc_ops wb_ipc_pipe;
-/* The queue that poll() on an end sleeps on; the pipe knows from now on that it is polled. Entries use wb_wait_entry.func. */
+/* The queue that poll() on an end sleeps on; the pipe knows from now on that it is polled. Entries use
+ * wb_wait_entry.func. */
 struct wb_waitq *pipe_poll_queue(struct wb_channel *c, enum pipe_end end);
 struct pipe *pipe_of(struct wb_channel *c);
 
 /* ---- keys_pipe.c ---- */
-#define PIPE_KEYS 15
+#define PIPE_KEYS 17
 extern const struct wb_key pipe_keys[PIPE_KEYS];
 
 #endif

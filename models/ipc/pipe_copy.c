@@ -23,8 +23,10 @@ static void moved(struct wb_exec *x, struct pipe_call *c, bool in)
     c->off += c->chars;
     c->left -= c->chars;
     c->ret += c->chars;
-    if (in) p->in += c->chars;
-    else p->out += c->chars;
+    if (in)
+        p->in += c->chars;
+    else
+        p->out += c->chars;
     wb_counter_add(x, in ? p->st->count.fills : p->st->count.drains, 1);
     if (!in && p->filled) wb_counter_add(x, p->st->count.handoffs, 1);
     p->filled = in;

@@ -3,8 +3,9 @@
 /*
  * A ring of slots, a queue of exclusive sleepers for each side (Linux 5.5 and later fs/pipe.c).
  *
- * Wakes happen only when the ring stopped being empty or full, after the lock is dropped, always sync; a woken reader or writer that
- * leaves something passes the wake on to the next of its kind. A read returns as soon as it has anything.
+ * Wakes happen only when the ring stopped being empty or full, after the lock is dropped, always sync; a woken reader
+ * or writer that leaves something passes the wake on to the next of its kind. A read returns as soon as it has
+ * anything.
  */
 
 struct event_call {

@@ -49,7 +49,8 @@ struct close_call {
     int end;
 };
 
-/* pipe_release(): up to 5.4 one wake of the common queue, from 5.5 all sleepers of both queues when one side is left; lock held. */
+/* pipe_release(): up to 5.4 one wake of the common queue, from 5.5 all sleepers of both queues when one side is left;
+ * lock held. */
 static enum wb_ret close_step(struct wb_exec *x, void *frame)
 {
     struct close_call *f = frame;
@@ -62,8 +63,10 @@ static enum wb_ret close_step(struct wb_exec *x, void *frame)
     if (--p->holders[f->end]) goto leave;
     WB_CALL(x, f, pipe_take_lock(x, p));
     WB_LINE(x, f, p->line, WB_LINE_WRITE, st->fn.release);
-    if (f->end == PIPE_READ_END) p->readers = 0;
-    else p->writers = 0;
+    if (f->end == PIPE_READ_END)
+        p->readers = 0;
+    else
+        p->writers = 0;
     if (!p->readers && !p->writers) {
         pipe_free_pages(x, p);
     } else if (st->rules->gen == PIPE_GEN_HEAD) {
@@ -111,8 +114,10 @@ static void make_slots(struct wb_sim *s, struct pipe *p, uint32_t n)
     struct pipe_slot *slot = wb_sim_alloc(s, n * sizeof *slot);
     for (uint32_t i = 0; i < n; i++) {
         slot[i] = (struct pipe_slot){.page = WB_NO_REGION};
-        if (p->slot && i < p->nslots) line[i] = p->slot_line[i];
-        else line[i] = i % per_line && i != p->nslots ? line[i - 1] : wb_sim_line(s);
+        if (p->slot && i < p->nslots)
+            line[i] = p->slot_line[i];
+        else
+            line[i] = i % per_line && i != p->nslots ? line[i - 1] : wb_sim_line(s);
     }
     p->slot = slot;
     p->slot_line = line;
@@ -124,8 +129,15 @@ static struct wb_channel *pipe_open(struct wb_sim *s, const char *name)
     struct pipe_state *st = wb_ipc_state(s, &wb_ipc_pipe);
     struct pipe *p = wb_sim_alloc(s, sizeof *p);
     WB_CHECK(st, "a pipe is opened before the kind was set up");
-    *p = (struct pipe){.ch = {.ops = &wb_ipc_pipe}, .st = st, .name = name, .readers = 1, .writers = 1, .holders = {1, 1},
-                       .page = WB_NO_REGION, .tmp = {WB_NO_REGION, WB_NO_REGION}, .sim = s};
+    *p = (struct pipe){.ch = {.ops = &wb_ipc_pipe},
+                       .st = st,
+                       .name = name,
+                       .readers = 1,
+                       .writers = 1,
+                       .holders = {1, 1},
+                       .page = WB_NO_REGION,
+                       .tmp = {WB_NO_REGION, WB_NO_REGION},
+                       .sim = s};
     wb_sleeplock_init(s, &p->lock, st->lock_kind, st->lock_sync);
     wb_waitq_init(s, &p->rd);
     wb_waitq_init(s, &p->wr);
@@ -184,10 +196,14 @@ static struct wb_counter *machine_counter(struct wb_sim *s, const char *name, co
 
 static void make_counters(struct wb_sim *s, struct pipe_counters *n)
 {
-    n->wake[PIPE_BY_WRITER][0] = machine_counter(s, "pipe.wake_plain_writer", "wake calls without the sync hint made by writes");
-    n->wake[PIPE_BY_WRITER][1] = machine_counter(s, "pipe.wake_sync_writer", "wake calls with the sync hint made by writes");
-    n->wake[PIPE_BY_READER][0] = machine_counter(s, "pipe.wake_plain_reader", "wake calls without the sync hint made by reads");
-    n->wake[PIPE_BY_READER][1] = machine_counter(s, "pipe.wake_sync_reader", "wake calls with the sync hint made by reads");
+    n->wake[PIPE_BY_WRITER][0] =
+        machine_counter(s, "pipe.wake_plain_writer", "wake calls without the sync hint made by writes");
+    n->wake[PIPE_BY_WRITER][1] =
+        machine_counter(s, "pipe.wake_sync_writer", "wake calls with the sync hint made by writes");
+    n->wake[PIPE_BY_READER][0] =
+        machine_counter(s, "pipe.wake_plain_reader", "wake calls without the sync hint made by reads");
+    n->wake[PIPE_BY_READER][1] =
+        machine_counter(s, "pipe.wake_sync_reader", "wake calls with the sync hint made by reads");
     n->found[0][0] = machine_counter(s, "pipe.found_plain_together", "sleepers met by a plain wake on the waker's CPU");
     n->found[0][1] = machine_counter(s, "pipe.found_plain_apart", "sleepers met by a plain wake on another CPU");
     n->found[1][0] = machine_counter(s, "pipe.found_sync_together", "sleepers met by a sync wake on the waker's CPU");
@@ -216,10 +232,11 @@ static int pipe_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_di
     struct pipe_state *st = wb_sim_alloc(s, sizeof *st);
     st->rules = pipe_rules_find(version);
     if (!st->rules)
-        wb_cfg_error(cfg, d, "kernel.pipe", "a kernel version such as \"2.6.11\" or \"6.12\"; from 2.6.0 on", "'%s' is not a version whose pipe rules are known",
-                     version);
+        wb_cfg_error(cfg, d, "kernel.pipe", "a kernel version such as \"2.6.11\" or \"6.12\"; from 2.6.0 on",
+                     "'%s' is not a version whose pipe rules are known", version);
     if (page < 4096 || page > 65536 || (page & (page - 1)))
-        wb_cfg_error(cfg, d, "kernel.page_size", "4 KiB, 8 KiB, 16 KiB, 32 KiB or 64 KiB", "a page is a power of two of bytes");
+        wb_cfg_error(cfg, d, "kernel.page_size", "4 KiB, 8 KiB, 16 KiB, 32 KiB or 64 KiB",
+                     "a page is a power of two of bytes");
     if (!st->rules || page < 4096 || page > 65536 || (page & (page - 1))) return -1;
     st->page_bytes = (uint32_t)page;
     st->line_bytes = wb_topo(s)->cache[wb_topo_cache_of(wb_topo(s), 0, 0)].line;
@@ -238,7 +255,8 @@ static int pipe_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_di
 const struct wb_ipc_ops wb_ipc_pipe = {
     .abi = WB_POLICY_ABI,
     .kind = "pipe",
-    .help = "An anonymous pipe. Rules by kernel version (kernel.pipe): one page, a ring of 16 pages, or head and tail with exclusive sleepers.",
+    .help = "An anonymous pipe. Rules by kernel version (kernel.pipe): one page, a ring of 16 pages, or head and tail "
+            "with exclusive sleepers.",
     .keys = pipe_keys,
     .nkeys = PIPE_KEYS,
     .frame_need = FRAME_NEED,

@@ -3,9 +3,10 @@
 /*
  * One page as a circular buffer, one queue for both sides (Linux 2.6.0 .. 2.6.10 fs/pipe.c pipe_readv, pipe_writev).
  *
- * A writer that finds too little room wakes (sync, lock held), counts itself among the waiting writers and sleeps. A reader that has
- * emptied the page goes on waiting for the rest of its request while writers wait ("syscall merging"); it wakes before every such
- * sleep and again, plainly, at the end: do_wakeup is set by the first chunk and never cleared.
+ * A writer that finds too little room wakes (sync, lock held), counts itself among the waiting writers and sleeps. A
+ * reader that has emptied the page goes on waiting for the rest of its request while writers wait ("syscall
+ * merging"); it wakes before every such sleep and again, plainly, at the end: do_wakeup is set by the first chunk and
+ * never cleared.
  */
 
 enum wb_ret pipe_page_read_step(struct wb_exec *x, void *frame)

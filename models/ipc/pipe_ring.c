@@ -3,8 +3,9 @@
 /*
  * A ring of slots, one queue for both sides (Linux 2.6.11 .. 5.4 fs/pipe.c).
  *
- * A write fills a slot per page and sleeps only when all are used; it wakes at its end after any copy, whether or not the ring was empty.
- * A read wakes the writers only when it has used up a whole slot. Which of the wakes are sync is the version's.
+ * A write fills a slot per page and sleeps only when all are used; it wakes at its end after any copy, whether or not
+ * the ring was empty. A read wakes the writers only when it has used up a whole slot. Which of the wakes are sync is
+ * the version's.
  */
 
 enum wb_ret pipe_ring_read_step(struct wb_exec *x, void *frame)

@@ -2,7 +2,8 @@
 
 /* clang-format off */
 const struct pipe_rules pipe_rules[] = {
-    /* Linux 2.6.10 fs/pipe.c pipe_readv, pipe_writev, pipe_wait; the reader does not clear do_wakeup when it wakes before sleeping. */
+    /* Linux 2.6.10 fs/pipe.c pipe_readv, pipe_writev, pipe_wait; the reader does not clear do_wakeup when it wakes
+     * before sleeping. */
     { .name = "2.6.0", .version = PIPE_VERSION(2, 6, 0), .gen = PIPE_GEN_PAGE, .wake_writer = PIPE_WAKE_PROGRESS,
       .lock = WB_LOCK_SEM, .sync_sleep = true, .syscall_merging = true,
       .text = "one page, one wait queue; sync wake before sleeping, plain wake at the end of each call" },
@@ -14,7 +15,8 @@ const struct pipe_rules pipe_rules[] = {
     { .name = "2.6.14", .version = PIPE_VERSION(2, 6, 14), .gen = PIPE_GEN_RING, .merge = PIPE_MERGE_SMALL, .wake_writer = PIPE_WAKE_PROGRESS,
       .tmp_pages = 1, .slot_bytes = 24, .lock = WB_LOCK_SEM, .sync_sleep = true, .syscall_merging = true, .noninteractive = true,
       .text = "as 2.6.11, sleeps do not count as interactive" },
-    /* Linux 2.6.16: i_sem became i_mutex; pipe_writev merges the odd tail of any write (total_len & (PAGE_SIZE - 1)). */
+    /* Linux 2.6.16: i_sem became i_mutex; pipe_writev merges the odd tail of any write (total_len & (PAGE_SIZE -
+     * 1)). */
     { .name = "2.6.16", .version = PIPE_VERSION(2, 6, 16), .gen = PIPE_GEN_RING, .merge = PIPE_MERGE_TAIL, .wake_writer = PIPE_WAKE_PROGRESS,
       .tmp_pages = 1, .slot_bytes = 40, .lock = WB_LOCK_MUTEX, .sync_sleep = true, .syscall_merging = true, .noninteractive = true,
       .text = "as 2.6.14 with a mutex; the odd tail of a write may join the last page" },
@@ -36,7 +38,8 @@ const struct pipe_rules pipe_rules[] = {
     { .name = "4.10", .version = PIPE_VERSION(4, 10, 0), .gen = PIPE_GEN_RING, .merge = PIPE_MERGE_TAIL, .wake_writer = PIPE_WAKE_PROGRESS,
       .tmp_pages = 1, .slot_bytes = 40, .lock = WB_LOCK_MUTEX_HANDOFF, .sync_sleep = true, .sync_end = true, .sync_close = true,
       .syscall_merging = true, .resizable = true, .text = "the mutex hands over to a starved waiter" },
-    /* Linux 5.5 fs/pipe.c pipe_read, pipe_write: head and tail, rd_wait and wr_wait, exclusive sleepers, no syscall merging. */
+    /* Linux 5.5 fs/pipe.c pipe_read, pipe_write: head and tail, rd_wait and wr_wait, exclusive sleepers, no syscall
+     * merging. */
     { .name = "5.5", .version = PIPE_VERSION(5, 5, 0), .gen = PIPE_GEN_HEAD, .merge = PIPE_MERGE_TAIL, .wake_writer = PIPE_WAKE_WAS_FULL,
       .tmp_pages = 1, .slot_bytes = 40, .lock = WB_LOCK_MUTEX_HANDOFF, .sync_sleep = true, .sync_end = true, .publish_first = true, .resizable = true,
       .text = "two queues, exclusive sleepers; wakes only when the ring was empty or full, always sync" },

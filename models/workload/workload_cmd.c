@@ -1,0 +1,277 @@
+#include "workload_cmd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wakebal/units.h"
+
+enum option_kind { OPT_SIZE, OPT_COUNT, OPT_FLAG, OPT_IGNORED, OPT_IGNORED_FLAG };
+
+struct option {
+    const char *name, *other; /* "-m", "--message" */
+    enum option_kind kind;
+    const char *key;
+};
+
+struct tool {
+    const char *words[4]; /* "perf", "bench", "sched", "pipe" */
+    const char *kind;
+    const char *key, *value; /* what the tool fixes: message = "1 B" */
+    int64_t number;
+    struct option option[8];
+};
+
+static const struct tool tools[] = {
+    {{"bw_pipe"},
+     "pipe_bw",
+     NULL,
+     NULL,
+     0,
+     {{"-m", NULL, OPT_SIZE, "message"},
+      {"-M", NULL, OPT_SIZE, "total"},
+      {"-P", NULL, OPT_COUNT, "copies"},
+      {"-W", NULL, OPT_IGNORED, NULL},
+      {"-N", NULL, OPT_IGNORED, NULL}}},
+    {{"lat_pipe"},
+     "pipe_latency",
+     "message",
+     "1 B",
+     1,
+     {{"-P", NULL, OPT_COUNT, "copies"}, {"-W", NULL, OPT_IGNORED, NULL}, {"-N", NULL, OPT_IGNORED, NULL}}},
+    {{"perf", "bench", "sched", "pipe"},
+     "pipe_latency",
+     "message",
+     "4 B",
+     4,
+     {{"-l", "--loop", OPT_COUNT, "trips"}, {"-T", "--threaded", OPT_FLAG, "threads"}}},
+};
+
+struct words {
+    char text[512];
+    const char *word[64];
+    size_t at[64], n, pos;
+    const char *why;
+    size_t bad; /* index of the offending word */
+};
+
+static int refuse(struct words *w, size_t i, const char *why)
+{
+    w->why = why;
+    w->bad = i < w->n ? i : w->n - (w->n > 0);
+    return -1;
+}
+
+static int split(struct words *w, const char *text)
+{
+    size_t n = strlen(text);
+    if (n >= sizeof w->text) return refuse(w, 0, "the command is too long");
+    memcpy(w->text, text, n + 1);
+    for (char *c = w->text; *c;) {
+        c += strspn(c, " \t");
+        if (!*c) break;
+        if (w->n == WB_ARRAY_SIZE(w->word)) return refuse(w, w->n - 1, "too many words");
+        w->at[w->n] = (size_t)(c - w->text);
+        w->word[w->n++] = c;
+        c += strcspn(c, " \t");
+        if (*c) *c++ = '\0';
+    }
+    return w->n ? 0 : refuse(w, 0, "the command is empty");
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* A decimal number with lmbench's k and m; false when it is none or too large. */
+static bool number(const char *text, bool suffix, int64_t *v)
+{
+    uint64_t n = 0;
+    const char *c = text;
+    if (*c < '0' || *c > '9') return false;
+    for (; *c >= '0' && *c <= '9'; c++) {
+        n = n * 10 + (uint64_t)(*c - '0');
+        if (n > (uint64_t)1 << 40) return false;
+    }
+    if (suffix && (*c == 'k' || *c == 'K'))
+        n <<= 10, c++;
+    else if (suffix && (*c == 'm' || *c == 'M'))
+        n <<= 20, c++;
+    if (*c || n > (uint64_t)1 << 40) return false;
+    *v = (int64_t)n;
+    return true;
+}
+
+static int set_number(struct words *w, struct workload_cmd *out, const char *key, enum option_kind kind, int64_t v)
+{
+    struct workload_setting *s = (struct workload_setting *)workload_cmd_find(out, key);
+    if (!s) {
+        if (out->n == WORKLOAD_CMD_MAX) return refuse(w, w->pos, "too many options");
+        s = &out->set[out->n++];
+    }
+    s->key = key;
+    s->number = v;
+    if (kind == OPT_SIZE)
+        wb_format_exact(s->value, sizeof s->value, v, WB_UNIT_SIZE);
+    else if (kind == OPT_FLAG)
+        snprintf(s->value, sizeof s->value, "true");
+    else
+        snprintf(s->value, sizeof s->value, "%lld", (long long)v);
+    return 0;
+}
+
+static int set_text(struct words *w, struct workload_cmd *out, const char *key, const char *text)
+{
+    struct workload_setting *s = &out->set[out->n];
+    if (out->n == WORKLOAD_CMD_MAX || strlen(text) >= sizeof s->value) return refuse(w, w->pos, "too much of a list");
+    out->n++;
+    s->key = key;
+    memcpy(s->value, text, strlen(text) + 1);
+    return 0;
+}
+
+/* taskset -c LIST, nice -n N, nice -N: any number of them in front. */
+static int prefixes(struct words *w, struct workload_cmd *out)
+{
+    for (;;) {
+        const char *name = w->pos < w->n ? base_name(w->word[w->pos]) : "";
+        if (!strcmp(name, "taskset")) {
+            if (w->pos + 2 >= w->n || (strcmp(w->word[w->pos + 1], "-c") && strcmp(w->word[w->pos + 1], "--cpu-list")))
+                return refuse(w, w->pos, "only `taskset -c LIST command` is understood");
+            w->pos += 2;
+            if (set_text(w, out, "cpus", w->word[w->pos++]) < 0) return -1;
+        } else if (!strcmp(name, "nice")) {
+            const char *arg = w->pos + 1 < w->n ? w->word[w->pos + 1] : "";
+            int64_t v;
+            bool two = !strcmp(arg, "-n") && w->pos + 2 < w->n;
+            const char *digits = two ? w->word[w->pos + 2] : arg[0] == '-' ? arg + 1 : "";
+            bool minus = two && digits[0] == '-';
+            if (!number(digits + minus, false, &v) || v > 20)
+                return refuse(w, w->pos, "only `nice -n N command` is understood");
+            w->pos += two ? 3 : 2;
+            if (set_number(w, out, "nice", OPT_COUNT, minus ? -v : v) < 0) return -1;
+        } else {
+            return 0;
+        }
+    }
+}
+
+static const struct tool *find_tool(struct words *w)
+{
+    for (size_t t = 0; t < WB_ARRAY_SIZE(tools); t++) {
+        size_t n = 0;
+        while (n < WB_ARRAY_SIZE(tools[t].words) && tools[t].words[n]) {
+            const char *word = w->pos + n < w->n ? w->word[w->pos + n] : "";
+            if (strcmp(n ? word : base_name(word), tools[t].words[n])) break;
+            n++;
+        }
+        if (n == WB_ARRAY_SIZE(tools[t].words) || !tools[t].words[n]) {
+            w->pos += n;
+            return &tools[t];
+        }
+    }
+    return NULL;
+}
+
+/* One option and its value, joined ("-m64k", "--loop=9") or apart. */
+static int one_option(struct words *w, const struct tool *tool, struct workload_cmd *out)
+{
+    const char *word = w->word[w->pos];
+    for (size_t i = 0; i < WB_ARRAY_SIZE(tool->option) && tool->option[i].name; i++) {
+        const struct option *o = &tool->option[i];
+        size_t n = strlen(o->name), m = o->other ? strlen(o->other) : 0;
+        bool flag = o->kind == OPT_FLAG || o->kind == OPT_IGNORED_FLAG, is_long = m && !strncmp(word, o->other, m);
+        if (!is_long && strncmp(word, o->name, n)) continue;
+        const char *rest = word + (is_long ? m : n);
+        if (flag && *rest) continue;
+        if (is_long && *rest && *rest++ != '=') continue;
+        w->pos++;
+        if (flag) return o->kind == OPT_FLAG ? set_number(w, out, o->key, o->kind, 1) : 0;
+        if (!*rest) rest = w->pos < w->n ? w->word[w->pos++] : "";
+        int64_t v;
+        if (!number(rest, o->kind == OPT_SIZE, &v)) return refuse(w, w->pos - 1, "a number is needed here");
+        if (o->kind == OPT_IGNORED) return 0;
+        return v ? set_number(w, out, o->key, o->kind, v) : refuse(w, w->pos - 1, "must be at least 1");
+    }
+    return refuse(w, w->pos, "this option is not understood");
+}
+
+static int parse(struct words *w, const char *text, struct workload_cmd *out)
+{
+    if (split(w, text) < 0 || prefixes(w, out) < 0) return -1;
+    const struct tool *tool = find_tool(w);
+    if (!tool) return refuse(w, w->pos, "only bw_pipe, lat_pipe and perf bench sched pipe are understood");
+    out->kind = tool->kind;
+    if (tool->key && set_number(w, out, tool->key, OPT_SIZE, tool->number) < 0) return -1;
+    while (w->pos < w->n)
+        if (one_option(w, tool, out) < 0) return -1;
+    return 0;
+}
+
+int wb_workload_from_cmd(const char *text, struct workload_cmd *out, const char **why, size_t *at, size_t *len)
+{
+    struct words w = {.n = 0};
+    *out = (struct workload_cmd){.n = 0};
+    if (!parse(&w, text, out)) return 0;
+    *why = w.why;
+    *at = w.n ? w.at[w.bad] : 0;
+    *len = w.n ? strlen(w.word[w.bad]) : strlen(text);
+    return -1;
+}
+
+const struct workload_setting *workload_cmd_find(const struct workload_cmd *c, const char *key)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (!strcmp(c->set[i].key, key)) return &c->set[i];
+    return NULL;
+}
+
+static int apply_cpus(struct workload_entry *e, const char *list)
+{
+    const char *why, *path = workload_key(e, "from_cmd");
+    size_t at;
+    memset(e->cpus.w, 0, e->cpus.nwords * sizeof *e->cpus.w);
+    if (wb_mask_parse(list, &e->cpus, &why, &at) < 0) {
+        wb_cfg_error(e->cfg, e->d, path, NULL, "taskset -c %s: %s", list, why);
+        return -1;
+    }
+    e->ncpus = wb_mask_count(&e->cpus);
+    e->pinned = e->ncpus > 0;
+    return 0;
+}
+
+int workload_cmd_read(struct workload_entry *e, const char *kind, struct workload_cmd *c)
+{
+    const char *path = workload_key(e, "from_cmd"), *why;
+    size_t at, len;
+    *c = (struct workload_cmd){.n = 0};
+    if (!wb_cfg_has(e->cfg, path)) return 0;
+    const char *text = wb_cfg_str(e->cfg, path);
+    if (wb_workload_from_cmd(text, c, &why, &at, &len) < 0) {
+        wb_diag_add(e->d, WB_ERROR, "E150", wb_cfg_place_in(e->cfg, path, 0, at, len),
+                    "see `wakebal help workload.from_cmd`", "command '%s': %s", text, why);
+        return -1;
+    }
+    if (strcmp(c->kind, kind)) {
+        wb_cfg_error(e->cfg, e->d, path, "set kind to what the command measures",
+                     "this command is of kind %s, the workload is of kind %s", c->kind, kind);
+        return -1;
+    }
+    const struct workload_setting *cpus = workload_cmd_find(c, "cpus"), *nice = workload_cmd_find(c, "nice");
+    if (nice) e->nice = (int)(nice->number > 19 ? 19 : nice->number);
+    return cpus ? apply_cpus(e, cpus->value) : 0;
+}
+
+int64_t workload_cmd_int(const struct workload_entry *e, const struct workload_cmd *c, const char *key)
+{
+    const struct workload_setting *s = workload_cmd_find(c, key);
+    return s ? s->number : wb_cfg_int(e->cfg, workload_key(e, key));
+}
+
+bool workload_cmd_bool(const struct workload_entry *e, const struct workload_cmd *c, const char *key)
+{
+    const struct workload_setting *s = workload_cmd_find(c, key);
+    return s ? s->number != 0 : wb_cfg_bool(e->cfg, workload_key(e, key));
+}
