@@ -121,6 +121,7 @@ static const struct wb_key rows[] = {
      .min = "1 MHz",
      .max = "100 GHz",
      .def = "2.5 GHz",
+     .flags = WB_KEY_PRICED,
      .help = "Clock of the cores. Costs in cycles scale with it, latencies in ns do not.",
      .source = "assumed: a server of about 2010"},
     {.path = "machine.cpi",

@@ -12,8 +12,7 @@ static const char *file_text;
 
 static int read_memory(void *ctx, const char *path, char **text, size_t *len, const char **why)
 {
-    (void)ctx;
-    (void)path;
+    if (!strstr(path, "t.cfg")) return wb_reader_files.read(ctx, path, text, len, why);
     *why = NULL;
     *text = strdup(file_text);
     *len = strlen(file_text);
@@ -22,8 +21,7 @@ static int read_memory(void *ctx, const char *path, char **text, size_t *len, co
 
 static bool exists_memory(void *ctx, const char *path)
 {
-    (void)ctx;
-    return strstr(path, "t.cfg") != NULL;
+    return strstr(path, "t.cfg") || wb_reader_files.exists(ctx, path);
 }
 
 struct built {
@@ -50,7 +48,7 @@ static struct built build(const char *machine)
     const struct wb_key *rows = wb_machine_keys(&n);
     wb_keys_add(b.keys, rows, n);
     wb_keys_add(b.keys, scheduler, 1);
-    struct wb_scenario_options opt = {.reader = &reader, .only_folder = true};
+    struct wb_scenario_options opt = {.reader = &reader};
     b.scenario = wb_scenario_load_with("t.cfg", b.keys, &opt, b.diag);
     if (b.scenario) b.m = wb_machine_build(wb_scenario_config(b.scenario), b.diag);
     b.shown = wb_diag_render(b.diag, false);
@@ -197,6 +195,51 @@ static void mistakes_have_places(void **state)
     expect("  hwloc = \"none.xml\";", "t.cfg:3:12", "none.xml: No such file or directory");
 }
 
+static const char *const shipped[] = {"itanium2-tiger4", "smp2", "smp16", "nehalem-ep"};
+
+/* Every shipped machine builds, names itself, and each cost that its files give has a status, a source and, when
+ * assumed, a range. */
+static void shipped_machines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(shipped); i++) {
+        char text[100];
+        snprintf(text, sizeof text, "base = \"%s\";", shipped[i]);
+        struct built b = build_good(text);
+        assert_string_equal(wb_machine_costs(b.m)->name, shipped[i]);
+        const struct wb_config *c = wb_scenario_config(b.scenario);
+        const char *path;
+        for (size_t k = 0; (path = wb_cfg_path_at(c, k)) != NULL; k++) {
+            const struct wb_key *row = wb_cfg_row(c, path);
+            const struct wb_origin *o = wb_cfg_origin(c, path);
+            if (!row || !(row->flags & WB_KEY_PRICED) || !o->place.file) continue;
+            if (o->status == WB_STATUS_USER || o->status == WB_STATUS_NONE || !o->source)
+                fail_msg("%s: %s has no status or no source", shipped[i], path);
+        }
+        drop(&b);
+    }
+}
+
+/* The Tiger: what the case of January 2005 builds on. */
+static void tiger(void **state)
+{
+    (void)state;
+    struct built b = build_good("base = \"itanium2-tiger4\";");
+    const struct wb_machine_spec *s = wb_machine_costs(b.m);
+    const struct wb_topology *t = wb_machine_topo(b.m);
+    assert_int_equal(t->ncpus, 4);
+    assert_int_equal(wb_topo_distance(t, 0, 3), WB_FAR_NODE);
+    assert_int_equal(t->cache[wb_topo_cache_of(t, 0, 0)].size, 16384);
+    assert_int_equal(t->cache[wb_topo_cache_of(t, 0, 2)].size, 6291456);
+    assert_int_equal(t->cache[wb_topo_cache_of(t, 0, 2)].line, 128);
+    assert_int_equal(s->bus_span, WB_BUS_MACHINE);
+    assert_int_equal(s->bus.rate, 6400000000ull);
+    assert_int_equal(s->dirty[WB_FAR_NODE].latency, 175000);
+    assert_int_equal(s->idle[0].wake, WB_WAKE_IPI);
+    assert_false(s->clean_forward);
+    drop(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +249,8 @@ int main(void)
         cmocka_unit_test(idle_states_in_order),
         cmocka_unit_test(tables_and_numbers),
         cmocka_unit_test(mistakes_have_places),
+        cmocka_unit_test(shipped_machines),
+        cmocka_unit_test(tiger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
