@@ -36,7 +36,7 @@ struct out_table {
         char *cell[OUT_COLUMNS_MAX];
         const char *colour[OUT_COLUMNS_MAX];
         bool line;
-    } *row;
+    } * row;
 };
 
 struct out_table *out_table_new(const char *align)
@@ -73,7 +73,8 @@ static void measure_columns(const struct out_table *t, size_t indent, size_t cut
             if (!t->row[i].line) w[c] = WB_MAX(w[c], exp_text_columns(t->row[i].cell[c]));
         total += w[c] + (c ? 2 : 0);
     }
-    if (cut < t->columns && total > width) w[cut] = total - width < w[cut] ? WB_MAX(w[cut] - (total - width), (size_t)8) : 8;
+    if (cut < t->columns && total > width)
+        w[cut] = total - width < w[cut] ? WB_MAX(w[cut] - (total - width), (size_t)8) : 8;
 }
 
 static void pad(FILE *to, size_t n, char with)
@@ -126,13 +127,14 @@ void out_progress_init(struct out_progress *p, const struct cli_options *o, cons
     const char *term = getenv("TERM");
     bool terminal = isatty(2) && term && strcmp(term, "dumb");
     *p = (struct out_progress){.mode = o->progress, .started = now_ns(), .what = what};
-    p->active = o->progress == CLI_JSON || o->progress == CLI_ALWAYS || (o->progress == CLI_AUTO && terminal && !o->quiet);
+    p->active =
+        o->progress == CLI_JSON || o->progress == CLI_ALWAYS || (o->progress == CLI_AUTO && terminal && !o->quiet);
 }
 
 static void draw_json(const struct exp_progress *now)
 {
-    fprintf(stderr, "{\"points\":%zu,\"points_done\":%zu,\"runs\":%zu,\"runs_done\":%zu}\n", now->points, now->points_done,
-            now->runs, now->runs_done);
+    fprintf(stderr, "{\"points\":%zu,\"points_done\":%zu,\"runs\":%zu,\"runs_done\":%zu}\n", now->points,
+            now->points_done, now->runs, now->runs_done);
 }
 
 static void draw_line(struct out_progress *p, const struct exp_progress *now, int64_t t)
@@ -142,11 +144,12 @@ static void draw_line(struct out_progress *p, const struct exp_progress *now, in
     for (size_t i = 0; i < 14; i++) bar[i] = (double)i < share * 14 ? '#' : '-';
     bar[14] = 0;
     if (isfinite(now->half_width) && now->half_width > 0)
-        snprintf(precision, sizeof precision, "  precision %.2g%% (goal %.2g%%)", 100 * now->half_width, 100 * now->goal);
+        snprintf(precision, sizeof precision, "  precision %.2g%% (goal %.2g%%)", 100 * now->half_width,
+                 100 * now->goal);
     double left = share > 0 ? (double)(t - p->started) * 1e-9 * (1 - share) / share : 0;
     unsigned seconds = left < 359999 ? (unsigned)(left + 0.5) : 359999;
-    fprintf(stderr, "\r\033[K[%s] %zu/%zu %s  run %zu/%zu%s  ETA %02u:%02u", bar, now->points_done, now->points, p->what,
-            now->runs_done, now->runs, precision, seconds / 60, seconds % 60);
+    fprintf(stderr, "\r\033[K[%s] %zu/%zu %s  run %zu/%zu%s  ETA %02u:%02u", bar, now->points_done, now->points,
+            p->what, now->runs_done, now->runs, precision, seconds / 60, seconds % 60);
     fflush(stderr);
     p->line = true;
 }

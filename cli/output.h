@@ -34,13 +34,14 @@ void out_table_print(struct out_table *t, FILE *to, size_t indent, size_t cut, s
 /* ---- progress ---- */
 struct out_progress {
     enum cli_when mode;
-    bool active;       /* draw at all */
+    bool active;            /* draw at all */
     int64_t started, drawn; /* ns of the monotonic clock */
-    bool line;         /* a line stands on the terminal */
-    const char *what;  /* "variants", "points" */
+    bool line;              /* a line stands on the terminal */
+    const char *what;       /* "variants", "points" */
 };
 void out_progress_init(struct out_progress *p, const struct cli_options *o, const char *what);
-void out_progress_step(struct out_progress *p, const struct exp_progress *now); /* for exp_options.progress, through a wrapper */
+void out_progress_step(struct out_progress *p,
+                       const struct exp_progress *now); /* for exp_options.progress, through a wrapper */
 void out_progress_end(struct out_progress *p);
 
 /* ---- interruption: SIGINT and SIGTERM set it, a second one ends the program ---- */

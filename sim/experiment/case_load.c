@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "case.h"
+#include "exp_format.h"
 #include "wakebal/units.h"
 
 const char *const case_class_name[CASE_CLASSES] = {"calibrates", "consistency", "predicts"};
@@ -130,47 +131,12 @@ static size_t variant_of_settings(struct loader *l, size_t row, const char *key)
 }
 
 /* ------------------------------------------------------------------ rows */
-static enum wb_unit unit_kind(const char *unit, double *scale)
-{
-    *scale = 1;
-    if (!strcmp(unit, "s")) {
-        *scale = 1e-12;
-        return WB_UNIT_TIME;
-    }
-    return !strcmp(unit, "B/s") ? WB_UNIT_RATE : !strcmp(unit, "B") ? WB_UNIT_SIZE : WB_UNIT_COUNT;
-}
-
-/* One number or quantity of `n` bytes; the whole must be used up. */
-static bool read_number(const char *text, size_t n, const char *unit, double *v)
-{
-    char buf[128], *end;
-    const char *why;
-    size_t at;
-    double scale;
-    int64_t i;
-    while (n && text[n - 1] == ' ') n--;
-    while (n && *text == ' ') text++, n--;
-    if (!n || n >= sizeof buf) return false;
-    memcpy(buf, text, n);
-    buf[n] = 0;
-    *v = strtod(buf, &end);
-    if (!*end) return isfinite(*v);
-    if (!strcmp(end, " %") || !strcmp(end, "%")) {
-        *v /= 100;
-        return isfinite(*v);
-    }
-    enum wb_unit kind = unit_kind(unit, &scale);
-    if (kind == WB_UNIT_COUNT || wb_parse_quantity(buf, kind, &i, &why, &at)) return false;
-    *v = (double)i * scale;
-    return true;
-}
-
 /* "5 GB/s", "0.5..1", "1..2 GB/s" (the unit of the second part holds for both). */
 static bool read_published(const char *text, const char *unit, struct case_row *r)
 {
     const char *dots = strstr(text, "..");
     if (!dots) {
-        bool good = read_number(text, strlen(text), unit, &r->lo);
+        bool good = exp_parse_value(text, strlen(text), unit, &r->lo);
         r->hi = r->lo;
         return good;
     }
@@ -178,12 +144,12 @@ static bool read_published(const char *text, const char *unit, struct case_row *
     const char *tail = dots + 2, *word = tail + strcspn(tail, " ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz%");
     size_t n = (size_t)(dots - text);
     r->range = true;
-    if (!read_number(tail, strlen(tail), unit, &r->hi)) return false;
-    if (!read_number(text, n, unit, &r->lo)) return false;
+    if (!exp_parse_value(tail, strlen(tail), unit, &r->hi)) return false;
+    if (!exp_parse_value(text, n, unit, &r->lo)) return false;
     if (*word && text[n ? n - 1 : 0] >= '0' &&
         text[n ? n - 1 : 0] <= '9') { /* bare first number: take the unit of the second */
         if (snprintf(first, sizeof first, "%.*s%s", (int)n, text, word) >= (int)sizeof first) return false;
-        if (!read_number(first, strlen(first), unit, &r->lo)) return false;
+        if (!exp_parse_value(first, strlen(first), unit, &r->lo)) return false;
     }
     return r->lo <= r->hi;
 }
@@ -208,7 +174,7 @@ static void load_figures(struct loader *l, struct case_row *r, size_t i)
                   "no number in this row's unit");
     if (r->direction && r->range)
         row_error(l, i, "direction", "give one bound, or a range without a direction", "a range has no direction");
-    if (tol && (!read_number(tol, strlen(tol), "1", &r->tolerance) || r->tolerance < 0))
+    if (tol && (!exp_parse_value(tol, strlen(tol), "1", &r->tolerance) || r->tolerance < 0))
         row_error(l, i, "tolerance", "for example: \"20 %\"", "no ratio");
     if (dir && !strcmp(dir, "same") && !tol)
         row_error(l, i, "direction", "say how close: tolerance = \"10 %\"", "\"same\" needs a tolerance");

@@ -58,6 +58,41 @@ char *exp_format_value(char *buf, size_t n, double value, const char *unit)
     return buf;
 }
 
+/* ------------------------------------------------------------------ reading */
+static enum wb_unit unit_kind(const char *unit, double *scale)
+{
+    *scale = 1;
+    if (!strcmp(unit, "s")) {
+        *scale = 1e-12;
+        return WB_UNIT_TIME;
+    }
+    return !strcmp(unit, "B/s") ? WB_UNIT_RATE : !strcmp(unit, "B") ? WB_UNIT_SIZE : WB_UNIT_COUNT;
+}
+
+bool exp_parse_value(const char *text, size_t n, const char *unit, double *v)
+{
+    char buf[128], *end;
+    const char *why;
+    size_t at;
+    double scale;
+    int64_t i;
+    while (n && text[n - 1] == ' ') n--;
+    while (n && *text == ' ') text++, n--;
+    if (!n || n >= sizeof buf) return false;
+    memcpy(buf, text, n);
+    buf[n] = 0;
+    *v = strtod(buf, &end);
+    if (!*end) return isfinite(*v);
+    if (!strcmp(end, " %") || !strcmp(end, "%")) {
+        *v /= 100;
+        return isfinite(*v);
+    }
+    enum wb_unit kind = unit_kind(unit, &scale);
+    if (kind == WB_UNIT_COUNT || wb_parse_quantity(buf, kind, &i, &why, &at)) return false;
+    *v = (double)i * scale;
+    return true;
+}
+
 /* ------------------------------------------------------------------ texts */
 /* Length of the valid UTF-8 sequence at s (1..4), or 0 when it is broken, overlong, a surrogate or too large. */
 static size_t utf8_length(const unsigned char *s)

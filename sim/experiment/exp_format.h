@@ -14,6 +14,9 @@ char *exp_format_value(char *buf, size_t n, double value, const char *unit);
 /* "37.2 %". Returns buf. */
 char *exp_format_percent(char *buf, size_t n, double ratio, int decimals);
 
+/* Read `n` bytes as a value of a metric with this unit: "4", "5 GB/s", "10 us", "20 %". All of them must be used up. */
+bool exp_parse_value(const char *text, size_t n, const char *unit, double *v);
+
 /* For a terminal: control characters and broken UTF-8 become '?', newlines blanks; cut to `columns` characters with "..." (0 = whole). */
 char *exp_text_terminal(const char *text, size_t columns);
 /* Valid UTF-8: broken bytes become U+FFFD. */

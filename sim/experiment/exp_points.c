@@ -140,8 +140,11 @@ static void found_warmup(const struct exp_result *pilot, char *buf, size_t n)
 {
     const struct exp_metric *m =
         pilot && pilot->primary ? exp_result_find(pilot, pilot->primary_instance, pilot->primary) : NULL;
-    size_t cut = m && m->window[0] ? exp_mser(m->window[0], m->nwindow[0]) : 0;
-    if (!cut)
+    bool enough = m && m->window[0] && m->nwindow[0] >= 10;
+    size_t cut = enough ? exp_mser(m->window[0], m->nwindow[0]) : 0;
+    if (!enough)
+        snprintf(buf, n, "auto"); /* too few windows to see anything: the engine's tenth of a timed run */
+    else if (!cut)
         snprintf(buf, n, "none");
     else
         wb_format_exact(buf, n, (int64_t)llround((double)cut * pilot->window_s * 1e12), WB_UNIT_TIME);

@@ -1,0 +1,168 @@
+/* run_sweep.c - several points: a table, then who beats whom by how much. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exp_format.h"
+#include "run_parts.h"
+
+#define COMPARED_MAX 20
+
+static const struct exp_metric *primary(const struct exp_result *r)
+{
+    return r && r->primary ? exp_result_find(r, r->primary_instance, r->primary) : NULL;
+}
+
+static const struct exp_result *first_result(const struct exp_study *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->result[i]) return s->result[i];
+    return NULL;
+}
+
+static void table_row(struct out_table *t, const struct exp_result *r, const char *pm)
+{
+    const struct exp_metric *m = primary(r), *together = exp_result_find(r, r->primary_instance, "colocated");
+    const struct exp_metric *moves = exp_result_lookup(r, "migrations.rate");
+    char mean[48], half[64] = "", n[24], share[24] = "", rate[32] = "";
+    exp_format_value(mean, sizeof mean, m ? m->sum.mean : NAN, m ? m->unit : "1");
+    if (m && isfinite(m->sum.hi)) {
+        char v[48];
+        snprintf(half, sizeof half, "%s %s", pm, exp_format_value(v, sizeof v, (m->sum.hi - m->sum.lo) / 2, m->unit));
+    }
+    snprintf(n, sizeof n, "%zu%s", r->replications, r->goal_reached ? "" : "!");
+    if (together) snprintf(share, sizeof share, "%.1f%%", 100 * together->sum.mean);
+    if (moves) exp_format_value(rate, sizeof rate, moves->sum.mean, "1/s");
+    const char *cell[] = {r->label, mean, half, n, share, rate};
+    out_table_row(t, cell);
+}
+
+static bool any_missed(const struct exp_study *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->result[i] && !s->result[i]->goal_reached) return true;
+    return false;
+}
+
+static void print_table(const struct run_view *v, const struct exp_metric *m, const struct out_style *st)
+{
+    struct out_table *t = out_table_new("<>>>>>");
+    const char *head[] = {"point", m->name, "", "n", "together", "migrations"};
+    out_table_row(t, head);
+    for (size_t i = 0; i < v->study->n; i++)
+        if (v->study->result[i]) table_row(t, v->study->result[i], st->plus_minus);
+    out_table_print(t, stdout, 2, 0, 120, st->off);
+    if (any_missed(v->study)) printf("  ! precision goal not reached\n");
+}
+
+/* Ratio a/b over the replications that both have: they met the same random numbers, so pairs are compared. */
+static struct exp_summary paired_ratio(const struct exp_metric *a, const struct exp_metric *b, double confidence)
+{
+    size_t n = WB_MIN(a->n, b->n);
+    double *x = malloc((n ? n : 1) * sizeof *x);
+    WB_CHECK(x, "out of memory for a comparison");
+    for (size_t i = 0; i < n; i++) {
+        double q = a->sample[i] / b->sample[i];
+        x[i] = q > 0 ? log(q) : NAN;
+    }
+    struct exp_summary s = exp_summarize(x, n, confidence);
+    free(x);
+    s.mean = exp(s.mean);
+    s.lo = exp(s.lo);
+    s.hi = exp(s.hi);
+    return s;
+}
+
+static const struct exp_result *best_point(const struct exp_study *s, const struct exp_metric *like)
+{
+    const struct exp_result *best = NULL;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct exp_metric *m = primary(s->result[i]), *b = primary(best);
+        if (!m || isnan(m->sum.mean) || strcmp(m->name, like->name)) continue;
+        bool ahead = b && (like->better == WB_BETTER_LOWER ? m->sum.mean < b->sum.mean : m->sum.mean > b->sum.mean);
+        if (!b || ahead) best = s->result[i];
+    }
+    return best;
+}
+
+static void compare_row(struct out_table *t, const struct exp_result *best, const struct exp_result *other,
+                        const char *word)
+{
+    const struct exp_metric *a = primary(best), *b = primary(other);
+    bool lower = a->better == WB_BETTER_LOWER;
+    struct exp_summary s = lower ? paired_ratio(b, a, best->confidence) : paired_ratio(a, b, best->confidence);
+    char ratio[64], range[64] = "", verdict[64];
+    snprintf(ratio, sizeof ratio, "%.2fx %s than", s.mean, word);
+    if (isfinite(s.hi)) snprintf(range, sizeof range, "(%.2f .. %.2f)", s.lo, s.hi);
+    bool known = isfinite(s.hi), significant = known && (s.lo > 1 || s.hi < 1);
+    snprintf(verdict, sizeof verdict, "%s (paired, n=%zu)",
+             !known        ? "one pair only"
+             : significant ? "significant"
+                           : "no clear change",
+             s.n);
+    const char *cell[] = {ratio, other->label, range, verdict};
+    out_table_row(t, cell);
+}
+
+static void print_comparison(const struct run_view *v, const struct exp_metric *m, const struct out_style *st)
+{
+    const struct exp_result *best = best_point(v->study, m);
+    if (!best || m->better == WB_BETTER_NONE) return;
+    char *label = exp_text_terminal(best->label, 80);
+    printf("\n%sSummary%s (%s, %s is better)\n  %s  is\n", st->bold, st->off, m->name, wb_better_name(m->better),
+           label);
+    free(label);
+    struct out_table *t = out_table_new("><<<");
+    size_t shown = 0, more = 0;
+    for (size_t i = 0; i < v->study->n; i++) {
+        const struct exp_result *r = v->study->result[i];
+        if (!r || r == best || !primary(r) || strcmp(primary(r)->name, m->name)) continue;
+        if (shown < COMPARED_MAX)
+            compare_row(t, best, r, m->better == WB_BETTER_LOWER ? "lower" : "higher"), shown++;
+        else
+            more++;
+    }
+    out_table_print(t, stdout, 4, 1, 140, st->off);
+    if (more) printf("    ... and %zu more\n", more);
+}
+
+static void print_notes(const struct run_view *v, const struct out_style *st)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < v->study->n; i++)
+        for (size_t k = 0; v->study->result[i] && k < v->study->result[i]->nnotes; k++) {
+            const struct exp_note *note = &v->study->result[i]->note[k];
+            if (shown++ >= (v->o->verbose ? 1000u : 6u)) continue;
+            char *text = exp_text_terminal(note->text, 200), *label = exp_text_terminal(v->study->result[i]->label, 60);
+            printf("%s  %sNote %s%s: %s: %s\n", shown == 1 ? "\n" : "", st->warn, note->code, st->off, label, text);
+            free(text);
+            free(label);
+        }
+    if (shown > 6 && !v->o->verbose) printf("  ... and %zu more notes (-v shows all)\n", shown - 6);
+}
+
+void run_print_sweep(const struct run_view *v)
+{
+    const struct exp_result *r = first_result(v->study);
+    const struct exp_metric *m = primary(r);
+    struct out_style st = out_style(v->o, 1);
+    if (r && *r->title && !v->o->quiet) {
+        char *title = exp_text_terminal(r->title, 100);
+        printf("%s\n", title);
+        free(title);
+    }
+    if (r && !v->o->quiet) {
+        char *machine = exp_text_terminal(r->machine, 40);
+        printf("%zu points; %s   %s%s%s - costs: %s\n\n", v->study->n, machine,
+               strcmp(r->calibration, "measured") ? st.warn : st.good,
+               strcmp(r->calibration, "measured") ? "UNCALIBRATED" : "calibrated", st.off, r->machine_source);
+        free(machine);
+    }
+    if (!m) {
+        printf("No workload reports a figure that points could be compared by; see --export-json.\n");
+        return;
+    }
+    print_table(v, m, &st);
+    print_comparison(v, m, &st);
+    print_notes(v, &st);
+}

@@ -1,0 +1,272 @@
+/*
+ * verb_run.c - `wakebal run SCENARIO|PRESET`: simulate, replicate until precise, print the summary.
+ *
+ * With axes (--vary, or the scenario's `sweep` block) every point is run and the points are compared. Results live in memory; exports
+ * write them out. Exit codes: 4 expectation violated, 6 precision goal missed, 130 interrupted (what was complete is printed).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exit_code.h"
+#include "exp_export.h"
+#include "exp_format.h"
+#include "registry.h"
+#include "run_parts.h"
+#include "verbs.h"
+
+struct run {
+    struct cli_options o;
+    bool profile, no_sweep;
+    const char *trace_format;
+    struct wb_key_registry *keys;
+    struct wb_diag *d;
+    struct wb_scenario *s;
+    struct wb_axes *axes;
+    struct exp_points *points;
+    struct exp_study *study;
+    struct out_progress progress;
+    struct run_facts facts;
+};
+
+enum { KEY_PROFILE = 0x1000, KEY_TRACE_FORMAT, KEY_NO_SWEEP };
+static const struct argp_option own[] = {
+    {"profile", KEY_PROFILE, NULL, 0, "Print where CPU time went, by kernel function, as a profiler would", 4},
+    {"trace-format", KEY_TRACE_FORMAT, "ftrace", 0, "Format of --trace: ftrace text (the only one so far)", 4},
+    {"no-sweep", KEY_NO_SWEEP, NULL, 0, "Ignore the scenario's sweep block: run its base point only", 3},
+    {0},
+};
+
+static error_t parse_own(int key, char *arg, void *ctx)
+{
+    struct run *r = ctx;
+    switch (key) {
+    case KEY_PROFILE: r->profile = true; return 0;
+    case KEY_TRACE_FORMAT: r->trace_format = arg; return 0;
+    case KEY_NO_SWEEP: r->no_sweep = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* -1 = go on, else the exit code. */
+static int read_options(struct run *r, int argc, char **argv)
+{
+    struct cli_spec spec = {
+        .usage = "SCENARIO|PRESET",
+        .doc = "Simulate a scenario, replicate until the interval is narrow enough, print the summary.\v"
+               "A preset is a shipped workload (wakebal list workloads) on the default machine and kernel.\n"
+               "Examples:\n"
+               "  wakebal run pipe\n"
+               "  wakebal run pipe -m itanium2-tiger4 -k linux-2.6.11 --vary workload.message=4KiB,64KiB\n"
+               "  wakebal run hog --profile --export-json -\n",
+        .groups = CLI_SCENARIO | CLI_MEASURE | CLI_SWEEP | CLI_EXPORT | CLI_TRACE | CLI_OUTPUT,
+        .own = own,
+        .own_parse = parse_own,
+        .own_ctx = r,
+        .args_min = 1,
+        .args_max = 2};
+    sim_time from, to;
+    int rc = cli_options_parse(&spec, argc, argv, &r->o);
+    if (rc >= 0) return rc;
+    if (r->o.arg_n == 2 && !r->o.trace)
+        return cli_usage_error(argv[0], "With --trace a second argument names the trace file",
+                               "'%.200s' is one argument too many", r->o.arg[1]);
+    if (r->trace_format && strcmp(r->trace_format, "ftrace"))
+        return cli_usage_error(argv[0], "Only ftrace so far", "--trace-format '%.60s' is not known", r->trace_format);
+    rc = run_check_fail_if_syntax(&r->o);
+    return rc ? rc : run_trace_window(&r->o, &from, &to);
+}
+
+/* ------------------------------------------------------------------ preparing */
+static int make_axes(struct run *r)
+{
+    const struct cli_options *o = &r->o;
+    struct wb_place nowhere = {0};
+    int bad = 0;
+    r->axes = wb_axes_new(r->keys);
+    for (size_t i = 0; i < o->vary_n; i++) bad |= wb_axes_add(r->axes, o->vary[i], nowhere, r->d);
+    if (!r->no_sweep) bad |= wb_axes_add_config(r->axes, wb_scenario_config(r->s), r->d);
+    for (size_t i = 0; i < o->zip_n; i++) bad |= wb_axes_zip(r->axes, o->zip[i], nowhere, r->d);
+    for (size_t i = 0; i < o->where_n; i++) bad |= wb_axes_where(r->axes, o->where[i], nowhere, r->d);
+    return bad ? EXIT_INVALID : EXIT_FINE;
+}
+
+static int prepare(struct run *r)
+{
+    struct wb_overrides over = cli_overrides(&r->o);
+    r->s = wb_scenario_load(r->o.arg[0], r->keys, &over, r->d);
+    if (!r->s) return EXIT_INVALID;
+    int rc = make_axes(r);
+    if (rc) return rc;
+    r->points = exp_points_new(r->s, r->axes, r->d);
+    if (!r->points) return EXIT_INVALID;
+    if (r->points->n) return EXIT_FINE;
+    return cli_usage_error("wakebal run", "Relax --where, or the scenario's sweep.where",
+                           "no point is left: all %zu fail a `where`", r->points->left_out);
+}
+
+static int print_config(const struct run *r)
+{
+    char *text = wb_cfg_print(wb_scenario_config(r->s));
+    WB_CHECK(text, "out of memory for the configuration");
+    fputs(text, stdout);
+    free(text);
+    return EXIT_FINE;
+}
+
+static int print_plan(const struct run *r)
+{
+    const struct exp_points *p = r->points;
+    long long min = wb_cfg_int(p->point[0].cfg, "run.replications.min"),
+              max = wb_cfg_int(p->point[0].cfg, "run.replications.max");
+    printf("%zu point%s, %lld to %lld replications each", p->n, p->n == 1 ? "" : "s", min, max);
+    if (p->left_out) printf(" (%zu left out by `where`)", p->left_out);
+    putchar('\n');
+    for (size_t i = 0; i < p->n; i++) {
+        char *label = exp_text_terminal(*p->label[i] ? p->label[i] : wb_scenario_name(r->s), 0);
+        printf("  %s\n", label);
+        free(label);
+    }
+    return EXIT_FINE;
+}
+
+/* ------------------------------------------------------------------ running */
+static void on_progress(void *ctx, const struct exp_progress *now)
+{
+    out_progress_step(&((struct run *)ctx)->progress, now);
+}
+
+static void on_simulation(void *ctx, size_t point, struct wb_sim *s, const struct wb_result *res)
+{
+    struct run *r = ctx;
+    (void)res;
+    if (!point) run_facts_take(&r->facts, s);
+}
+
+static int simulate(struct run *r)
+{
+    struct exp_options opt = {.registry = cli_models(),
+                              .jobs = r->o.jobs,
+                              .stop = &out_stop,
+                              .progress = on_progress,
+                              .inspect = on_simulation,
+                              .ctx = r};
+    out_catch_signals();
+    out_progress_init(&r->progress, &r->o, "points");
+    int rc = exp_points_warmup(r->points, r->s, &opt, r->d);
+    if (!rc && !out_stop) r->study = exp_run(r->points->point, r->points->n, &opt, r->d);
+    out_progress_end(&r->progress);
+    if (rc || (!r->study && !out_stop)) return EXIT_INVALID;
+    return EXIT_FINE;
+}
+
+/* ------------------------------------------------------------------ output */
+static int write_json(FILE *to, void *ctx)
+{
+    const struct run *r = ctx;
+    struct exp_export_options e = {.sweep = wb_axes_count(r->axes) > 0, .keep_samples = r->o.keep_samples};
+    return exp_export_json(to, r->study->result, r->study->n, &e);
+}
+static int write_csv(FILE *to, void *ctx)
+{
+    const struct run *r = ctx;
+    return exp_export_csv(to, r->study->result, r->study->n);
+}
+static int write_markdown(FILE *to, void *ctx)
+{
+    const struct run *r = ctx;
+    return exp_export_markdown(to, r->study->result, r->study->n);
+}
+static int write_data(FILE *to, void *ctx)
+{
+    const struct run *r = ctx;
+    return exp_export_data(to, r->study->result, r->study->n);
+}
+
+struct export
+{
+    const char *path;
+    int (*write)(FILE *, void *);
+};
+
+static int export_all(struct run *r, bool *to_stdout)
+{
+    const struct cli_options *o = &r->o;
+    const struct export list[] = {{o->export_json, write_json},
+                                  {o->export_csv, write_csv},
+                                  {o->export_markdown, write_markdown},
+                                  {o->export_data, write_data}};
+    int rc = EXIT_FINE;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(list); i++) {
+        if (!list[i].path) continue;
+        *to_stdout |= !strcmp(list[i].path, "-");
+        int one = out_file(list[i].path, list[i].write, r);
+        if (one) rc = one;
+    }
+    return rc;
+}
+
+static bool goal_missed(const struct exp_study *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->result[i] && !s->result[i]->goal_reached) return true;
+    return false;
+}
+
+static int report(struct run *r)
+{
+    bool data_on_stdout = r->o.trace && r->o.arg_n == 2 && !strcmp(r->o.arg[1], "-");
+    struct run_view v = {.o = &r->o,
+                         .scenario = r->o.arg[0],
+                         .study = r->study,
+                         .points = r->points,
+                         .facts = &r->facts,
+                         .profile = r->profile};
+    int rc = export_all(r, &data_on_stdout);
+    bool one = r->study->n == 1 && r->study->result[0] && !wb_axes_count(r->axes);
+    if (!data_on_stdout && one) run_print_summary(&v);
+    if (!data_on_stdout && !one) run_print_sweep(&v);
+    if (r->o.trace && !rc && !out_stop) {
+        const char *path = r->o.arg_n == 2 ? r->o.arg[1] : r->o.output ? r->o.output : "trace.txt";
+        rc = run_write_trace(&r->o, r->points->point[0].cfg, cli_models(), path, r->d);
+    }
+    if (rc) return rc;
+    if (r->study->interrupted) {
+        fprintf(stderr, "wakebal run: interrupted; complete replications are reported\n");
+        return out_stop_exit_code();
+    }
+    rc = run_check_expectations(&v, r->d);
+    return rc ? rc : goal_missed(r->study) ? EXIT_PRECISION : EXIT_FINE;
+}
+
+static int run(struct run *r)
+{
+    int rc = prepare(r);
+    if (rc) return rc;
+    if (r->o.print_config) return print_config(r);
+    if (r->o.dry_run) return print_plan(r);
+    rc = simulate(r);
+    if (rc) return rc;
+    return r->study ? report(r) : out_stop_exit_code();
+}
+
+int verb_run(int argc, char **argv)
+{
+    struct run r = {.profile = false};
+    cli_options_init(&r.o);
+    int rc = read_options(&r, argc, argv);
+    if (rc < 0) {
+        r.keys = cli_keys_new();
+        r.d = wb_diag_new();
+        rc = run(&r);
+        int bad = cli_print_diag(&r.o, r.d);
+        if (!rc) rc = bad;
+        exp_study_free(r.study);
+        exp_points_free(r.points);
+        wb_axes_free(r.axes);
+        wb_scenario_free(r.s);
+        wb_diag_free(r.d);
+        wb_keys_free(r.keys);
+    }
+    cli_options_free(&r.o);
+    return rc;
+}
