@@ -88,7 +88,7 @@ static char *draw_domains_of(struct show *w)
 }
 
 static const struct view views[] = {
-    {"timeline", "one row per CPU, one letter per task (1 ms)", WB_MS, draw_timeline},
+    {"timeline", "one row per CPU, one letter per task (300 us)", 300 * WB_US, draw_timeline},
     {"map", "one line per switch, like perf sched map (1 ms)", WB_MS, draw_map},
     {"latency", "delays from wakeup to running per task, like perf sched latency (100 ms)", 100 * WB_MS, draw_latency},
     {"timehist", "every stay on a CPU with its waits, like perf sched timehist (1 ms)", WB_MS, draw_timehist},

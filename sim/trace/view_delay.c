@@ -3,7 +3,8 @@
  *
  * Words as in perf: run time = on a CPU; sch delay = from becoming runnable (woken, or preempted) to running; wait
  * time = from leaving a CPU to running again, sleep and delay together. A wakeup counts from the waking record when
- * there is one, else from the wakeup. Intervals that began before the ring did have no beginning and are left out.
+ * there is one, else from the wakeup. Delays that began before the ring did have no
+ * beginning and are left out; run time counts with its part in the window.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 
 struct life {
     sim_time ready;       /* runnable and waiting since, or NEVER */
+    bool running, cut;    /* cut: it ran already when the ring begins */
     sim_time in, out;     /* last came to a CPU, last left one; NEVER = before the ring */
     sim_time wait, delay; /* of the present stay; NEVER = unknown */
     /* sums over the window */
@@ -46,6 +48,8 @@ static void comes(struct walk *w, task_id id, sim_time now)
     if (id >= w->tasks.n) return;
     struct life *l = &w->life[id];
     l->in = now;
+    l->running = true;
+    l->cut = false;
     l->wait = l->out == NEVER ? NEVER : now - l->out;
     l->delay = l->ready == NEVER ? NEVER : now - l->ready;
     bool counts = l->delay != NEVER && now >= w->from && now < w->to;
@@ -60,18 +64,23 @@ static void comes(struct walk *w, task_id id, sim_time now)
     l->ready = NEVER;
 }
 
+/* The part of a stay that ends at `end` and lies in the window. */
+static void add_run_time(const struct walk *w, struct life *l, sim_time end)
+{
+    sim_time from = WB_MAX(l->in, w->from), to = WB_MIN(end, w->to);
+    if (l->running && to > from) l->ran += to - from;
+}
+
 static void leaves(struct walk *w, const struct wb_trace_record *r)
 {
     if (r->task >= w->tasks.n) return;
     struct life *l = &w->life[r->task];
     uint32_t state = r->b & (TRACE_PREEMPTED - 1);
-    if (r->when >= w->from && r->when < w->to) {
-        l->switches++;
-        if (l->in != NEVER) {
-            l->ran += r->when - WB_MAX(l->in, w->from);
-            if (w->stay) w->stay(w, r->task, r->cpu, r->when);
-        }
-    }
+    bool wanted = r->when >= w->from && r->when < w->to;
+    l->switches += wanted;
+    add_run_time(w, l, r->when);
+    if (wanted && w->stay && l->running && !l->cut) w->stay(w, r->task, r->cpu, r->when);
+    l->running = false;
     l->out = r->when;
     l->ready = state == 0 || r->b & TRACE_PREEMPTED ? r->when : NEVER;
 }
@@ -90,6 +99,22 @@ static void step(struct walk *w, const struct wb_trace_record *r)
     }
 }
 
+/* Tasks that run when the ring begins. */
+static int find_runners(struct walk *w)
+{
+    task_id *first = malloc((w->names->ncpus + 1u) * sizeof *first);
+    if (!first) return -1;
+    trace_first_tasks(w->trace, w->names->ncpus, first);
+    for (cpu_id c = 0; c < w->names->ncpus; c++) {
+        if (first[c] >= w->tasks.n) continue;
+        struct life *l = &w->life[first[c]];
+        l->in = trace_at(w->trace, 0)->when;
+        l->running = l->cut = true;
+    }
+    free(first);
+    return 0;
+}
+
 static int walk_start(struct walk *w, const struct wb_view_options *o)
 {
     w->from = o->from;
@@ -99,13 +124,14 @@ static int walk_start(struct walk *w, const struct wb_view_options *o)
     w->life = calloc(w->names->ntasks + 1u, sizeof(*w->life));
     if (!w->life) return -1;
     for (task_id i = 0; i < w->tasks.n; i++) w->life[i] = (struct life){.ready = NEVER, .in = NEVER, .out = NEVER};
-    return 0;
+    return find_runners(w);
 }
 
 static void walk_all(struct walk *w)
 {
     uint64_t n = trace_count(w->trace);
     for (uint64_t i = 0; i < n; i++) step(w, trace_at(w->trace, i));
+    for (task_id i = 0; n && i < w->tasks.n; i++) add_run_time(w, &w->life[i], trace_at(w->trace, n - 1)->when);
 }
 
 static char *walk_end(struct walk *w, int rc, char **text)
@@ -161,7 +187,7 @@ static int latency_table(struct walk *w)
     struct life sum = {0};
     for (task_id i = 0; i < w->tasks.n; i++) {
         const struct life *l = &w->life[i];
-        if (w->tasks.entry[i].idle || (!l->switches && !l->delays)) continue;
+        if (w->tasks.entry[i].idle || (!l->switches && !l->delays && !l->ran)) continue;
         list[n++] = (struct ranked){i, l};
         sum.ran += l->ran;
         sum.switches += l->switches;

@@ -3,8 +3,8 @@
 
 #include "trace_fixture.h"
 
-/* Reader: ready at 4, runs 8-20, ready at 20 (preempted), runs from 30.25: delays 4 and 10.25 us. Writer: runs 0-8
- * and 20-40, ready at 14: delay 6. */
+/* Reader: ready at 4, runs 8-20, ready at 20 (preempted), runs from 30.25 to the end at 40: delays 4 and 10.25 us.
+ * Writer: runs 0-8 and 20-40, ready at 14: delay 6. */
 static void test_latency(void **state)
 {
     (void)state;
@@ -16,17 +16,17 @@ static void test_latency(void **state)
     assert_string_equal(
         got,
         "  Task                   |    Runtime ms |   Switches |  Avg delay ms |  Max delay ms | Max delay at s |\n"
-        "  bw_pipe-rd:103         |      0.012000 |          1 |      0.007125 |      0.010250 |       0.000030 |\n"
+        "  bw_pipe-rd:103         |      0.021750 |          1 |      0.007125 |      0.010250 |       0.000030 |\n"
         "  bw_pipe-wr:102         |      0.028000 |          2 |      0.006000 |      0.006000 |       0.000020 |\n"
-        "  TOTAL                  |      0.040000 |          3 |\n");
+        "  TOTAL                  |      0.049750 |          3 |\n");
     free(got);
     got = wb_view_latency(&t, &fix_names, &(struct wb_view_options){.from = 15 * WB_US, .to = 35 * WB_US});
     assert_string_equal(
         got,
         "  Task                   |    Runtime ms |   Switches |  Avg delay ms |  Max delay ms | Max delay at s |\n"
-        "  bw_pipe-rd:103         |      0.005000 |          1 |      0.010250 |      0.010250 |       0.000030 |\n"
-        "  bw_pipe-wr:102         |      0.000000 |          0 |      0.006000 |      0.006000 |       0.000020 |\n"
-        "  TOTAL                  |      0.005000 |          1 |\n");
+        "  bw_pipe-rd:103         |      0.009750 |          1 |      0.010250 |      0.010250 |       0.000030 |\n"
+        "  bw_pipe-wr:102         |      0.015000 |          0 |      0.006000 |      0.006000 |       0.000020 |\n"
+        "  TOTAL                  |      0.024750 |          1 |\n");
     free(got);
     arena_free(&a);
 }
@@ -52,8 +52,29 @@ static void test_timehist(void **state)
     arena_free(&a);
 }
 
+/* A hog that neither comes nor goes is known by the ticks that interrupt it. */
+static void test_a_task_that_never_switches(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct wb_trace t = fix_ring(&a, 64);
+    for (sim_time i = 1; i <= 4; i++)
+        trace_emit(&t, (struct wb_trace_record){.when = i * WB_MS, .type = WB_TR_TICK, .cpu = 2, .task = FIX_WR});
+    char *got = wb_view_latency(&t, &fix_names, &(struct wb_view_options){.to = 3 * WB_MS});
+    assert_non_null(strstr(got, "bw_pipe-wr:102         |      2.000000 |          0 |"));
+    free(got);
+    got = wb_view_timehist(&t, &fix_names, &(struct wb_view_options){.to = 0});
+    assert_null(strstr(got, "bw_pipe-wr"));
+    free(got);
+    got = wb_view_timeline(&t, &fix_names, &(struct wb_view_options){.width = 30});
+    assert_non_null(strstr(got, "cpu2 AAAAAAAAAAAAAAAAAAAAAAAAA\n"));
+    free(got);
+    arena_free(&a);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_latency), cmocka_unit_test(test_timehist)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_latency), cmocka_unit_test(test_timehist),
+                                       cmocka_unit_test(test_a_task_that_never_switches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
