@@ -109,13 +109,17 @@ static int add_number(struct wb_axes *a, struct wb_diag *d, struct axis *x, cons
 
 static int add_linear(struct wb_axes *a, struct wb_diag *d, struct axis *x, const struct range *r, int64_t points)
 {
+    struct range q = *r;
     if (points < 2 || points > AXIS_VALUES_MAX) return complain(a, d, "E170", x, "/N with N from 2 to 100000", "wrong number of points");
-    for (int64_t i = 0; i < points; i++) {
-        __int128 num = (__int128)(r->hi - r->lo) * i, den = points - 1;
-        if (r->unit == WB_UNIT_COUNT && num % den)
+    __int128 den = points - 1, width = (__int128)q.hi - q.lo;
+    if (q.unit == WB_UNIT_COUNT && width % den) { /* 0..1 /11: whole ends, points between */
+        if (q.hi > INT64_MAX / 1000000 || q.lo < INT64_MIN / 1000000)
             return complain(a, d, "E170", x, "choose a number of points that divides the range", "the points do not fall on whole numbers");
-        if (add_number(a, d, x, r, r->lo + (int64_t)((num + den / 2) / den)) < 0) return -1;
+        q = (struct range){ WB_UNIT_RATIO, true, q.lo * 1000000, q.hi * 1000000 };
+        width *= 1000000;
     }
+    for (int64_t i = 0; i < points; i++)
+        if (add_number(a, d, x, &q, q.lo + (int64_t)((width * i + den / 2) / den)) < 0) return -1;
     return 0;
 }
 
@@ -136,7 +140,7 @@ static int add_steps(struct wb_axes *a, struct wb_diag *d, struct axis *x, const
 {
     if (r->unit != WB_UNIT_COUNT)
         return complain(a, d, "E170", x, "say how many points (/5) or which factor (*2)", "a range of quantities has no natural step");
-    if (r->hi - r->lo >= AXIS_VALUES_MAX) return complain(a, d, "E170", x, "use *2 or /11", "more than 100000 values on one axis");
+    if ((__int128)r->hi - r->lo >= AXIS_VALUES_MAX) return complain(a, d, "E170", x, "use *2 or /11", "more than 100000 values on one axis");
     for (int64_t v = r->lo; v <= r->hi; v++)
         if (add_number(a, d, x, r, v) < 0) return -1;
     return 0;

@@ -80,6 +80,8 @@ int value_make(const struct value_context *x, const struct wb_key *row, const ch
 struct scan_node *value_node(struct arena *a, const struct wb_key *row, const char *text, struct wb_place at);
 /* "4 KiB" as wb_cfg_text gives it. */
 char *value_text(const struct wb_key *row, const struct cfg_value *v, char *buf, size_t n);
+/* "measured: ...", "assumed, near ..." as rows' sources begin; anything else counts as assumed. */
+enum wb_status value_status_of_source(const char *source);
 /* Report an integer that libconfig would wrap, once. */
 void value_tell_wrap(const struct value_context *x, const struct wb_key *row, struct scan_node *node);
 

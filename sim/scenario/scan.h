@@ -77,6 +77,7 @@ struct lexer {
     struct arena *arena;
     struct wb_diag *d;  /* NULL: stay silent (looking ahead) */
     bool *broken;
+    bool cut;           /* a string or comment ran to the end of the text: brackets that it swallowed are no mistakes */
 };
 
 struct token lex_next(struct lexer *l);

@@ -41,10 +41,12 @@ static bool skip_comment(struct lexer *l)
     struct wb_place open = place(l, l->pos, 2);
     l->pos += 2;
     while (l->pos < l->len && !(look(l, 0) == '*' && look(l, 1) == '/')) step(l);
-    if (l->pos < l->len)
+    if (l->pos < l->len) {
         l->pos += 2;
-    else
-        complain(l, "E104", open, "end it with */", "comment is never closed");
+        return true;
+    }
+    l->cut = true;
+    complain(l, "E104", open, "end it with */", "comment is never closed");
     return true;
 }
 
@@ -78,6 +80,7 @@ static struct token lex_string(struct lexer *l, struct token t)
     t.len = l->pos - from;
     if (l->pos >= l->len) {
         t.at.len = 1;
+        l->cut = true;
         complain(l, "E105", t.at, "end it with \"", "string is never closed");
         t.kind = TOKEN_BAD;
         return t;
@@ -170,11 +173,12 @@ static size_t unit_behind(const struct lexer *l)
     size_t i = 0;
     while (look(l, i) == ' ' || look(l, i) == '\t') i++;
     size_t word = i;
+    if (!is_name_start(look(l, i)) && look(l, i) != '%') return 0;
     for (char c = look(l, i); is_name(c) || c == '/' || c == '%'; c = look(l, i)) {
         if (c == '/' && (look(l, i + 1) == '/' || look(l, i + 1) == '*')) break;
         i++;
     }
-    if (i == word) return 0;
+    if (i == word) return 0; /* a comment */
     size_t end = i;
     while (look(l, i) == ' ' || look(l, i) == '\t') i++;
     return look(l, i) == '=' || look(l, i) == ':' ? 0 : end;

@@ -349,6 +349,7 @@ static void close_node(struct parser *p, const struct token *t)
         return;
     }
     fail(p, "E109", t->at, "remove it", scan_printf(p->arena, "'%c' closes nothing", t->text[0]));
+    if (peek(p, 0).kind == TOKEN_SEMICOLON) (void)take(p);
 }
 
 /* Braces do not balance and this key stands no deeper than the name of the open group: that one lacks its bracket. */
@@ -491,6 +492,7 @@ static void in_list(struct parser *p, const struct token *t)
 
 static void unclosed(struct parser *p)
 {
+    if (p->source[0].lex.cut) return;
     for (struct scan_node *n = p->cur; n != p->root; n = n->parent) {
         const char *open = n->kind == SCAN_GROUP ? "{" : n->kind == SCAN_LIST ? "(" : "[";
         fail(p, "E109", n->at, scan_printf(p->arena, "close it with '%s'", closer_of(n->kind)),

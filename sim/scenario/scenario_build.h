@@ -40,7 +40,7 @@ struct wb_scenario {
     struct wb_config *config;
 };
 
-enum raw_kind { RAW_LEAF, RAW_GROUPS, RAW_ENTRY }; /* a value; a list of groups; one group of it */
+enum raw_kind { RAW_LEAF, RAW_GROUPS, RAW_ENTRY }; /* a value; a list of groups; a group, of a list or named */
 
 struct raw {
     const char *path;

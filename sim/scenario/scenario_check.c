@@ -33,7 +33,8 @@ char *suggest_key(struct arena *a, const struct wb_key_registry *keys, const cha
     enum { MAX = 512 };
     const char *names[MAX];
     char *text, *valid = scan_strdup(a, "", 0);
-    size_t n = WB_MIN(keys_children(keys, pattern, selector, names, MAX, &text), (size_t)MAX);
+    size_t n = keys_children(keys, pattern, selector, names, MAX, &text);
+    if (n > MAX) n = MAX;
     bool any = listed(names, n, "*");
     const char *near = wb_nearest(name, names, n);
     for (size_t i = 0; i < n && i < VALID_SHOWN; i++) valid = scan_printf(a, "%s%s%s", valid, i ? ", " : "", names[i]);
@@ -131,7 +132,7 @@ static bool check_node(struct check *k, const struct check_frame *f, struct scan
         foreign_key(k, f, n, any);
         return false;
     }
-    if (!strchr(into->pattern, '.')) into->selector = selector_of_group(k, into->pattern);
+    if (!strchr(into->pattern, '.') && !moved) into->selector = selector_of_group(k, into->pattern);
     if (row) {
         struct cfg_value v;
         struct wb_origin o;
@@ -193,13 +194,25 @@ static void check_document(struct check *k, struct document *doc, const char *sc
     tell_wraps(k, doc->root);
 }
 
+/* Which scheduler the files of a kernel chain were written for: their policy switches are judged by it, even when -p takes another. */
+static const char *chain_scheduler(struct document *const *chain, size_t n)
+{
+    const char *own = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *text = scan_child_text(chain[i]->root, "scheduler");
+        if (text) own = text;
+    }
+    return own;
+}
+
 static void check_chain(struct check *k, const char *name, struct wb_place at, const char *scope, const char *kind, const char *selector)
 {
     struct document *chain[SCENARIO_BASE_MAX];
     struct wb_diag *quiet = wb_diag_new(); /* merging has reported what cannot be read */
     size_t n = document_chain(k->b->s, name, kind, at, quiet, chain);
     wb_diag_free(quiet);
-    for (size_t i = 0; i < n; i++) check_document(k, chain[i], scope, selector);
+    const char *own = strcmp(scope, "kernel") ? NULL : known_selector(k, "policy", chain_scheduler(chain, n));
+    for (size_t i = 0; i < n; i++) check_document(k, chain[i], scope, own ? own : selector);
 }
 
 void check_documents(struct build *b)

@@ -118,7 +118,7 @@ const char *find_file(struct arena *a, const struct wb_reader *reader, const cha
 {
     struct search s = { a, reader, name, kind };
     if (!*name || strlen(name) > 1024) return NULL;
-    if (name[0] == '/') return try_folder(&(struct search){ a, reader, name + 1, "" }, "");
+    if (name[0] == '/') return try_folder(&(struct search){ a, reader, name, "" }, "");
     const char *slash = beside ? strrchr(beside, '/') : NULL;
     const char *found = try_folder(&s, slash ? scan_strdup(a, beside, (size_t)(slash - beside)) : "");
     for (const char *p = search; !found && !only_folder && p && *p;) {

@@ -63,17 +63,17 @@ static struct document *find_document(struct wb_scenario *s, const char *name, c
     return NULL;
 }
 
-size_t document_chain(struct wb_scenario *s, const char *name, const char *kind, struct wb_place at, struct wb_diag *d,
-                      struct document *chain[SCENARIO_BASE_MAX])
+/* From `doc` up its bases. */
+static size_t chain_up(struct wb_scenario *s, struct document *doc, const char *name, const char *kind, struct wb_place at, struct wb_diag *d,
+                       struct document *chain[SCENARIO_BASE_MAX])
 {
     struct document *up[SCENARIO_BASE_MAX];
     size_t n = 0;
-    while (name) {
-        struct document *doc = find_document(s, name, kind, at, d);
+    for (;;) {
         if (!doc) return 0;
         for (size_t i = 0; i < n; i++) {
             if (up[i] != doc) continue;
-            wb_diag_add(d, WB_ERROR, "E142", at, "remove one `base` of the circle", "'%s' is its own base, by way of %zu file%s", name, n, n == 1 ? "" : "s");
+            wb_diag_add(d, WB_ERROR, "E142", at, "remove one `base` of the circle", "'%.200s' is its own base, by way of %zu file%s", name, n, n == 1 ? "" : "s");
             return 0;
         }
         if (n == SCENARIO_BASE_MAX) {
@@ -82,11 +82,19 @@ size_t document_chain(struct wb_scenario *s, const char *name, const char *kind,
         }
         up[n++] = doc;
         const struct scan_node *base = scan_child(doc->root, "base");
-        name = base && base->kind == SCAN_STRING ? base->text : NULL;
-        if (base) at = base->at;
+        if (!base || base->kind != SCAN_STRING) break;
+        name = base->text;
+        at = base->at;
+        doc = find_document(s, name, kind, at, d);
     }
     for (size_t i = 0; i < n; i++) chain[i] = up[n - 1 - i];
     return n;
+}
+
+size_t document_chain(struct wb_scenario *s, const char *name, const char *kind, struct wb_place at, struct wb_diag *d,
+                      struct document *chain[SCENARIO_BASE_MAX])
+{
+    return chain_up(s, find_document(s, name, kind, at, d), name, kind, at, d, chain);
 }
 
 /* ---- from raw settings to values ---- */
@@ -123,8 +131,8 @@ static void make_entry(struct build *b, const struct raw *r)
                                .prefix = r->prefix, .user = strcmp(r->from, "base") != 0 };
     struct wb_origin origin = { .place = r->at, .from = r->from };
     struct cfg_value v;
-    if (!row || row->type == WB_KEY_GROUP) return;
-    add_members(b, r->path);
+    if (r->kind == RAW_ENTRY || row) add_members(b, r->path); /* a group may be named and empty */
+    if (r->kind == RAW_ENTRY || !row || row->type == WB_KEY_GROUP) return;
     if (value_make(&x, row, r->path, r->node, &v, &origin) < 0) return;
     if (r->kind == RAW_GROUPS) v.n = r->n;
     struct cfg_entry *e = config_add(b->c, r->path, row);
@@ -188,8 +196,6 @@ static struct wb_place place_around(const struct build *b, const char *path)
         const struct raw *r = raw_find(b, up);
         if (r && r->node) return r->at;
     }
-    const struct scan_node *group = b->s->chain_n ? scan_child(b->s->chain[b->s->chain_n - 1]->root, up) : NULL;
-    if (group) return group->key_at;
     return (struct wb_place){ b->s->path, 0, 0, 0 };
 }
 
@@ -225,7 +231,7 @@ static void default_or_missing(struct build *b, const struct wb_key *row, const 
     int rc = value_make(&x, row, path, node, &v, &origin);
     WB_CHECK(rc == 0, "default \"%s\" of key %s is no value of it", row->def, row->path);
     if (!origin.source) origin.source = row->source;
-    if ((row->flags & WB_KEY_PRICED) && origin.status == WB_STATUS_NONE) origin.status = WB_ASSUMED;
+    if ((row->flags & WB_KEY_PRICED) && origin.status == WB_STATUS_NONE) origin.status = value_status_of_source(row->source);
     struct cfg_entry *e = config_add(b->c, path, row);
     e->v = v;
     e->origin = origin;
@@ -277,7 +283,7 @@ static struct wb_config *build_config(struct wb_scenario *s, const struct wb_ove
     check_documents(&b);
     check_parts(&b);
     for (size_t i = 0; i < b.raw_n; i++)
-        if (!b.raw[i].dead && b.raw[i].kind != RAW_ENTRY) make_entry(&b, &b.raw[i]);
+        if (!b.raw[i].dead) make_entry(&b, &b.raw[i]);
     fill_absent(&b);
     config_finish(b.c);
     if (!b.broken) check_sense(&b);
@@ -349,7 +355,14 @@ static const char *locate(struct wb_scenario *s, const char *name, bool *fragmen
 
 static void not_found(struct wb_scenario *s, const char *name, struct wb_diag *d)
 {
-    const char *fix = s->only_folder ? NULL : suggest_file(&s->arena, name, "cases");
+    const char *fix = s->only_folder ? NULL : suggest_file(&s->arena, name, "cases"), *why = NULL;
+    char *text = NULL;
+    size_t len;
+    if (s->reader->read(s->reader->ctx, name, &text, &len, &why) == -EISDIR) {
+        wb_diag_add(d, WB_ERROR, "E140", (struct wb_place){ 0 }, "give a file in it", "cannot read '%.200s': %s", name, why);
+        return;
+    }
+    free(text);
     wb_diag_add(d, WB_ERROR, "E141", (struct wb_place){ 0 }, fix, "no scenario or file named '%.200s'", name);
 }
 
@@ -357,6 +370,7 @@ struct wb_scenario *wb_scenario_load_with(const char *name, const struct wb_key_
                                           struct wb_diag *d)
 {
     struct wb_scenario *s = new_scenario(keys, options);
+    size_t before = wb_diag_count(d, WB_ERROR);
     bool fragment;
     const char *path = locate(s, name, &fragment);
     if (!path) {
@@ -366,11 +380,11 @@ struct wb_scenario *wb_scenario_load_with(const char *name, const struct wb_key_
     name_scenario(s, path);
     if (fragment)
         s->fragment = s->path;
-    else if (!(s->chain_n = document_chain(s, strpbrk(path, "/.") ? path : scan_printf(&s->arena, "./%s", path), "cases",
-                                           (struct wb_place){ 0 }, d, s->chain)))
-        goto fail;
+    else
+        s->chain_n = chain_up(s, document_open(s, path, (struct wb_place){ 0 }, d), path, "cases", (struct wb_place){ 0 }, d, s->chain);
+    if (!fragment && !s->chain_n) goto fail;
     s->config = build_config(s, NULL, d);
-    if (s->config) return s;
+    if (s->config && wb_diag_count(d, WB_ERROR) == before) return s; /* scanning the file may have found errors, too */
 fail:
     wb_scenario_free(s);
     return NULL;

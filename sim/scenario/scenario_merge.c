@@ -102,8 +102,8 @@ static bool child_path(const struct cursor *c, char path[SCENARIO_PATH_MAX])
 static bool lay_node(struct build *b, struct scan_node *n, const char *path, const char *from)
 {
     if (n->kind == SCAN_GROUP) {
-        if (n->name) return true;
         raw_set(b, path, n, from)->kind = RAW_ENTRY;
+        if (n->name) return true;
         if (!strncmp(path, "workload[", 9) && !strchr(path, '.')) lay_fragments(b, n, path);
         return true;
     }

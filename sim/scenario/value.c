@@ -16,7 +16,7 @@ static const char *const example[] = {
 };
 
 static const char *const type_wanted[] = {
-    [WB_KEY_INT] = "a count",    [WB_KEY_BOOL] = "true or false", [WB_KEY_TIME] = "a time",       [WB_KEY_COST] = "a time or cycles",
+    [WB_KEY_INT] = "a count",    [WB_KEY_BOOL] = "true or false", [WB_KEY_TIME] = "a time",       [WB_KEY_COST] = "a time or a number of cycles",
     [WB_KEY_SIZE] = "a size",    [WB_KEY_RATE] = "a rate",      [WB_KEY_FREQ] = "a frequency",    [WB_KEY_RATIO] = "a ratio",
     [WB_KEY_STRING] = "a text",  [WB_KEY_ENUM] = "a word",      [WB_KEY_CPUS] = "a CPU list",     [WB_KEY_DIST] = "a distribution",
     [WB_KEY_STRINGS] = "a list of texts", [WB_KEY_TABLE] = "a list of counts", [WB_KEY_GROUPS] = "a list of groups",
@@ -83,8 +83,9 @@ static int wrong_type(const struct value_context *x, const struct wb_key *row, c
 {
     bool number = node->kind == SCAN_INT || node->kind == SCAN_FLOAT;
     enum wb_unit unit = config_unit(row->type, row->unit);
-    if (number && unit != WB_UNIT_COUNT)
-        return complain(x, "E121", node->at, scan_printf(x->arena, "write it with its unit: %s", example[row->type]),
+    static const char *const usual[] = { [WB_UNIT_TIME] = "us", [WB_UNIT_SIZE] = "KiB", [WB_UNIT_RATE] = "GB/s", [WB_UNIT_FREQ] = "GHz" };
+    if (number && unit < WB_ARRAY_SIZE(usual) && usual[unit])
+        return complain(x, "E121", node->at, scan_printf(x->arena, "write it with its unit, for example \"%.40s %s\"", node->text, usual[unit]),
                         "'%s' is %s and needs a unit; a bare number says nothing", leaf(path), type_wanted[row->type]);
     if (row->type == WB_KEY_INT && node->kind == SCAN_FLOAT)
         return complain(x, "E122", node->at, "write a whole number", "'%s' is a count; %s is no whole number", leaf(path), node->text);
@@ -94,7 +95,8 @@ static int wrong_type(const struct value_context *x, const struct wb_key *row, c
     if (row->type == WB_KEY_BOOL)
         return complain(x, "E122", node->at, "write true or false, without quotes", "'%s' wants true or false, found %s", leaf(path),
                         scan_kind_name(node->kind));
-    return complain(x, "E122", node->at, scan_printf(x->arena, "for example: %s = %s", leaf(path), example[row->type]),
+    bool word = row->def && (row->type == WB_KEY_STRING || row->type == WB_KEY_ENUM);
+    return complain(x, "E122", node->at, scan_printf(x->arena, word ? "for example: %s = \"%s\"" : "for example: %s = %s", leaf(path), word ? row->def : example[row->type]),
                     "'%s' wants %s, found %s", leaf(path), type_wanted[row->type], scan_kind_name(node->kind));
 }
 
@@ -340,6 +342,12 @@ static enum wb_status status_of(const char *text, size_t len)
     for (int s = WB_MEASURED; s <= WB_ASSUMED; s++)
         if (strlen(status_word[s]) == len && !memcmp(status_word[s], text, len)) return (enum wb_status)s;
     return WB_STATUS_NONE;
+}
+
+enum wb_status value_status_of_source(const char *source)
+{
+    enum wb_status s = source ? status_of(source, strspn(source, "abcdefghijklmnopqrstuvwxyz")) : WB_STATUS_NONE;
+    return s == WB_STATUS_NONE ? WB_ASSUMED : s;
 }
 
 static int make_status(const struct value_context *x, const char *path, const struct scan_node *node, struct wb_origin *o)
