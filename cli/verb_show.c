@@ -90,8 +90,8 @@ static char *draw_domains_of(struct show *w)
 static const struct view views[] = {
     {"timeline", "one row per CPU, one letter per task (300 us)", 300 * WB_US, draw_timeline},
     {"map", "one line per switch, like perf sched map (1 ms)", WB_MS, draw_map},
-    {"latency", "delays from wakeup to running per task, like perf sched latency (100 ms)", 100 * WB_MS, draw_latency},
-    {"timehist", "every stay on a CPU with its waits, like perf sched timehist (1 ms)", WB_MS, draw_timehist},
+    {"latency", "delays per task, like perf sched latency (100 ms)", 100 * WB_MS, draw_latency},
+    {"timehist", "stays on a CPU with their waits, like perf sched timehist (1 ms)", WB_MS, draw_timehist},
     {"topology", "CPUs, caches and nodes", 0, draw_topology},
     {"domains", "sched domains with groups, flags and numbers", 0, draw_domains_of},
 };
@@ -224,7 +224,7 @@ static int run_window(struct show *w)
     if (!w->trace->written) {
         char end[48];
         fprintf(stderr, "wakebal show: nothing happens in this window; the run ends at %s\n",
-                wb_format_exact(end, sizeof end, (int64_t)wb_sim_now(w->s), WB_UNIT_TIME));
+                wb_format_quantity(end, sizeof end, (double)wb_sim_now(w->s), WB_UNIT_TIME));
         return EXIT_USAGE;
     }
     if (w->trace->written > w->trace->capacity)
