@@ -70,6 +70,7 @@ static int add_value(struct wb_axes *a, struct wb_diag *d, struct axis *x, const
 struct range {
     enum wb_unit unit;
     bool decimal; /* a plain number with decimals: kept in millionths */
+    bool percent; /* written with %: so are its points */
     int64_t lo, hi;
 };
 
@@ -87,7 +88,8 @@ static int parse_ends(const char *lo, const char *hi, struct range *r)
     for (size_t i = 0; i < WB_ARRAY_SIZE(kinds); i++) {
         r->unit = kinds[i];
         if (parse_bound(lo, r, &r->lo) < 0 || parse_bound(hi, r, &r->hi) < 0) continue;
-        r->decimal = r->unit == WB_UNIT_RATIO && !strchr(lo, '%') && !strchr(hi, '%');
+        r->percent = r->unit == WB_UNIT_RATIO && (strchr(lo, '%') || strchr(hi, '%'));
+        r->decimal = r->unit == WB_UNIT_RATIO && !r->percent;
         return 0;
     }
     return -1;
@@ -96,14 +98,15 @@ static int parse_ends(const char *lo, const char *hi, struct range *r)
 static int add_number(struct wb_axes *a, struct wb_diag *d, struct axis *x, const struct range *r, int64_t v)
 {
     char buf[64];
-    if (!r->decimal) {
+    if (!r->decimal && !r->percent) {
         wb_format_exact(buf, sizeof buf, v, r->unit);
-    } else {
-        uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-        int n = snprintf(buf, sizeof buf, "%s%" PRIu64 ".%06" PRIu64, v < 0 ? "-" : "", u / 1000000, u % 1000000);
-        while (n > 0 && buf[n - 1] == '0') buf[--n] = '\0';
-        if (n > 0 && buf[n - 1] == '.') buf[--n] = '\0';
+        return add_value(a, d, x, buf, strlen(buf));
     }
+    uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, scale = r->percent ? 10000 : 1000000;
+    int n = snprintf(buf, sizeof buf, "%s%" PRIu64 ".%0*" PRIu64, v < 0 ? "-" : "", u / scale, r->percent ? 4 : 6, u % scale);
+    while (n > 0 && buf[n - 1] == '0') buf[--n] = '\0';
+    if (n > 0 && buf[n - 1] == '.') buf[--n] = '\0';
+    if (r->percent) snprintf(buf + n, sizeof buf - (size_t)n, " %%");
     return add_value(a, d, x, buf, strlen(buf));
 }
 
@@ -115,7 +118,7 @@ static int add_linear(struct wb_axes *a, struct wb_diag *d, struct axis *x, cons
     if (q.unit == WB_UNIT_COUNT && width % den) { /* 0..1 /11: whole ends, points between */
         if (q.hi > INT64_MAX / 1000000 || q.lo < INT64_MIN / 1000000)
             return complain(a, d, "E170", x, "choose a number of points that divides the range", "the points do not fall on whole numbers");
-        q = (struct range){ WB_UNIT_RATIO, true, q.lo * 1000000, q.hi * 1000000 };
+        q = (struct range){ .unit = WB_UNIT_RATIO, .decimal = true, .lo = q.lo * 1000000, .hi = q.hi * 1000000 };
         width *= 1000000;
     }
     for (int64_t i = 0; i < points; i++)
