@@ -133,8 +133,8 @@ static enum wb_ret pass_step(struct wb_exec *x, void *frame)
     struct balance_work *w = work_of(x);
     struct wb_balance *b = &w->b;
     WB_BEGIN(f);
-    w->dst = wb_rq(x->sim, b->dst);
-    if (b->lock_find && !w->have_dst) {
+    w->dst = b->dst == WB_NO_CPU ? NULL : wb_rq(x->sim, b->dst); /* find() may choose the target */
+    if (b->lock_find && !w->have_dst && w->dst) {
         WB_SPIN_LOCK(x, f, &w->dst->lock);
         w->have_dst = true;
     }
@@ -148,7 +148,7 @@ static enum wb_ret pass_step(struct wb_exec *x, void *frame)
                              .exec_cpu = b->exec_cpu,
                              .sd = b->sd,
                              .dst = b->dst,
-                             .src = WB_NO_CPU,
+                             .src = b->src,
                              .redo = b->redo,
                              .flags = b->flags,
                              .started = x->sim->now,

@@ -4,19 +4,20 @@
 #include <string.h>
 
 const char *const wb_sd_flag_name[] = {
-    "LOAD_BALANCE", "BALANCE_NEWIDLE", "BALANCE_EXEC", "BALANCE_FORK", "WAKE_IDLE", "WAKE_AFFINE", "WAKE_BALANCE",
-    "SHARE_CPUPOWER", "SHARE_PKG_RESOURCES", "SERIALIZE", "BALANCE_WAKE", "PREFER_SIBLING", "NUMA", "ASYM_PACKING",
-    "ASYM_CPUCAPACITY", "CLUSTER", "OVERLAP", "POWERSAVINGS_BALANCE", NULL,
+    "LOAD_BALANCE", "BALANCE_NEWIDLE", "BALANCE_EXEC",        "BALANCE_FORK", "WAKE_IDLE",    "WAKE_AFFINE",
+    "WAKE_BALANCE", "SHARE_CPUPOWER",  "SHARE_PKG_RESOURCES", "SERIALIZE",    "BALANCE_WAKE", "PREFER_SIBLING",
+    "NUMA",         "ASYM_PACKING",    "ASYM_CPUCAPACITY",    "CLUSTER",      "OVERLAP",      "POWERSAVINGS_BALANCE",
+    NULL,
 };
 
 struct builder {
     struct wb_sim *s;
     const struct wb_topology *topo;
     uint32_t ncpus, nwords, nnodes;
-    uint64_t *one_bit;            /* 64 windows, see single() */
-    struct wb_cpumask *one;       /* [ncpus] masks of single CPUs, when a level spans them */
+    uint64_t *one_bit;      /* 64 windows, see single() */
+    struct wb_cpumask *one; /* [ncpus] masks of single CPUs, when a level spans them */
     struct wb_cpumask all;
-    uint32_t *index;              /* [ncpus] position of a unit in its span, by its first CPU */
+    uint32_t *index; /* [ncpus] position of a unit in its span, by its first CPU */
 };
 
 /* ---- disjoint sets that cover the machine ---- */
@@ -24,13 +25,16 @@ struct builder {
 static enum wb_topo_level topo_level(enum domains_span k)
 {
     static const enum wb_topo_level level[] = {
-        [DOMAINS_SMT] = WB_LVL_CORE, [DOMAINS_CLUSTER] = WB_LVL_CLUSTER, [DOMAINS_LLC] = WB_LVL_LLC,
+        [DOMAINS_SMT] = WB_LVL_CORE,        [DOMAINS_CLUSTER] = WB_LVL_CLUSTER, [DOMAINS_LLC] = WB_LVL_LLC,
         [DOMAINS_PACKAGE] = WB_LVL_PACKAGE, [DOMAINS_NODE] = WB_LVL_NODE,
     };
     return level[k];
 }
 
-static bool is_set(enum domains_span k) { return k >= DOMAINS_SMT && k <= DOMAINS_NODE; }
+static bool is_set(enum domains_span k)
+{
+    return k >= DOMAINS_SMT && k <= DOMAINS_NODE;
+}
 
 static cpu_id first_of(const struct builder *b, enum domains_span k, cpu_id c)
 {
@@ -47,7 +51,8 @@ static uint32_t weight_of(const struct builder *b, enum domains_span k, cpu_id c
     return n;
 }
 
-/* A full-width mask with one bit needs no words of its own: all CPUs with the same bit share a window of zeros around it. */
+/* A full-width mask with one bit needs no words of its own: all CPUs with the same bit share a window of zeros around
+ * it. */
 static struct wb_cpumask single(struct builder *b, cpu_id c)
 {
     size_t width = 2 * b->nwords - 1;
@@ -56,12 +61,14 @@ static struct wb_cpumask single(struct builder *b, cpu_id c)
         memset(b->one_bit, 0, 64 * width * sizeof(uint64_t));
         for (uint32_t i = 0; i < 64; i++) b->one_bit[i * width + b->nwords - 1] = 1ull << i;
     }
-    return (struct wb_cpumask){.ncpus = b->ncpus, .nwords = b->nwords, .w = b->one_bit + (c & 63) * width + (b->nwords - 1) - (c >> 6)};
+    return (struct wb_cpumask){
+        .ncpus = b->ncpus, .nwords = b->nwords, .w = b->one_bit + (c & 63) * width + (b->nwords - 1) - (c >> 6)};
 }
 
 static struct wb_cpumask new_mask(struct builder *b)
 {
-    struct wb_cpumask m = {.ncpus = b->ncpus, .nwords = b->nwords, .w = wb_sim_alloc(b->s, b->nwords * sizeof(uint64_t))};
+    struct wb_cpumask m = {
+        .ncpus = b->ncpus, .nwords = b->nwords, .w = wb_sim_alloc(b->s, b->nwords * sizeof(uint64_t))};
     memset(m.w, 0, b->nwords * sizeof(uint64_t));
     return m;
 }
@@ -87,7 +94,7 @@ struct rung {
     const struct wb_sd_level *level;
     enum domains_span span, unit; /* unit: what its groups are */
     uint32_t span_nodes;
-    struct wb_sd *sd;             /* [ncpus] */
+    struct wb_sd *sd; /* [ncpus] */
 };
 
 static void fill_group(struct builder *b, const struct rung *r, struct wb_sg *g, cpu_id first)
@@ -162,7 +169,10 @@ static void nearest_nodes(const struct builder *b, uint32_t node, uint32_t want,
     }
 }
 
-static uint32_t node_of(const struct builder *b, cpu_id c) { return wb_topo_group(b->topo, WB_LVL_NODE, c); }
+static uint32_t node_of(const struct builder *b, cpu_id c)
+{
+    return wb_topo_group(b->topo, WB_LVL_NODE, c);
+}
 
 static void raise_node_list(struct builder *b, struct rung *r, uint32_t node, const bool *chosen)
 {
@@ -201,9 +211,10 @@ static void raise_nodes(struct builder *b, struct rung *r)
 
 /* ---- dropping levels (2.6.12+ cpu_attach_domain) ---- */
 
-#define NEED_TWO_GROUPS                                                                                                    \
-    (WB_SD_LOAD_BALANCE | WB_SD_NEWIDLE | WB_SD_FORK | WB_SD_EXEC | WB_SD_SHARE_CPUPOWER | WB_SD_SHARE_PKG | WB_SD_SERIALIZE | \
-     WB_SD_PREFER_SIBLING | WB_SD_NUMA | WB_SD_ASYM_PACKING | WB_SD_ASYM_CAPACITY | WB_SD_CLUSTER | WB_SD_POWERSAVINGS)
+#define NEED_TWO_GROUPS \
+    (WB_SD_LOAD_BALANCE | WB_SD_NEWIDLE | WB_SD_FORK | WB_SD_EXEC | WB_SD_SHARE_CPUPOWER | WB_SD_SHARE_PKG | \
+     WB_SD_SERIALIZE | WB_SD_PREFER_SIBLING | WB_SD_NUMA | WB_SD_ASYM_PACKING | WB_SD_ASYM_CAPACITY | WB_SD_CLUSTER | \
+     WB_SD_POWERSAVINGS)
 #define NEED_NO_GROUPS (WB_SD_WAKE_IDLE | WB_SD_WAKE_AFFINE | WB_SD_WAKE_BALANCE | WB_SD_BALANCE_WAKE)
 
 static bool degenerate(const struct wb_sd *sd)
@@ -270,7 +281,8 @@ static enum domains_span unit_below(const struct domains_ladder *l, uint32_t i)
     return below == DOMAINS_NODES ? DOMAINS_NODE : below; /* overlapping spans cannot be groups: their nodes are */
 }
 
-int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct domains_ladder *l, struct wb_sd **lowest)
+int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct domains_ladder *l,
+                 struct wb_sd **lowest)
 {
     struct builder b = {.s = s, .topo = topo, .ncpus = topo->ncpus, .nwords = WB_CPUMASK_WORDS(topo->ncpus)};
     struct rung rung[DOMAINS_ROWS];
@@ -279,7 +291,8 @@ int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct 
     b.index = wb_sim_alloc(s, b.ncpus * sizeof *b.index);
     for (uint32_t i = 0; i < l->nrows; i++) {
         level[i] = l->row[i].level;
-        rung[i] = (struct rung){.level = &level[i], .span = l->row[i].span, .unit = unit_below(l, i), .span_nodes = l->row[i].span_nodes};
+        rung[i] = (struct rung){
+            .level = &level[i], .span = l->row[i].span, .unit = unit_below(l, i), .span_nodes = l->row[i].span_nodes};
         if (!nests(&b, &rung[i])) return (int)i;
         rung[i].sd = wb_sim_alloc(s, b.ncpus * sizeof *rung[i].sd);
         memset(rung[i].sd, 0, b.ncpus * sizeof *rung[i].sd);

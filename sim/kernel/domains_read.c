@@ -14,8 +14,14 @@ static const char *path(const struct row_reader *r, const char *key)
 {
     return wb_cfg_path("kernel.domains[%zu].%s", r->i, key);
 }
-static int64_t number(const struct row_reader *r, const char *key) { return wb_cfg_int(r->cfg, path(r, key)); }
-static sim_time duration(const struct row_reader *r, const char *key) { return (sim_time)wb_cfg_int(r->cfg, path(r, key)); }
+static int64_t number(const struct row_reader *r, const char *key)
+{
+    return wb_cfg_int(r->cfg, path(r, key));
+}
+static sim_time duration(const struct row_reader *r, const char *key)
+{
+    return (sim_time)wb_cfg_int(r->cfg, path(r, key));
+}
 
 static uint32_t flag_bit(const char *name)
 {
@@ -49,9 +55,9 @@ static uint32_t read_flags(struct row_reader *r)
 
 static enum domains_span read_span(const struct row_reader *r)
 {
-    static const char *const names[] = {[DOMAINS_SMT] = "smt",         [DOMAINS_CLUSTER] = "cluster", [DOMAINS_LLC] = "llc",
-                                        [DOMAINS_PACKAGE] = "package", [DOMAINS_NODE] = "node",       [DOMAINS_NODES] = "nodes",
-                                        [DOMAINS_ALL] = "all"};
+    static const char *const names[] = {
+        [DOMAINS_SMT] = "smt",   [DOMAINS_CLUSTER] = "cluster", [DOMAINS_LLC] = "llc", [DOMAINS_PACKAGE] = "package",
+        [DOMAINS_NODE] = "node", [DOMAINS_NODES] = "nodes",     [DOMAINS_ALL] = "all"};
     const char *s = wb_cfg_str(r->cfg, path(r, "span"));
     for (enum domains_span k = DOMAINS_SMT; k <= DOMAINS_ALL; k++)
         if (!strcmp(names[k], s)) return k;
@@ -114,11 +120,13 @@ static bool applies(const struct row_reader *r, const struct wb_topology *topo)
     return has_word(wb_cfg_str(r->cfg, path(r, "arch")), wb_cfg_str(r->cfg, "kernel.arch"));
 }
 
-int domains_read(const struct wb_config *cfg, const struct wb_topology *topo, struct domains_ladder *out, struct wb_diag *d)
+int domains_read(const struct wb_config *cfg, const struct wb_topology *topo, struct domains_ladder *out,
+                 struct wb_diag *d)
 {
     struct row_reader r = {.cfg = cfg, .d = d};
     size_t n = wb_cfg_has(cfg, "kernel.domains") ? wb_cfg_count(cfg, "kernel.domains") : 0;
-    *out = (struct domains_ladder){.degenerate = !wb_cfg_has(cfg, "kernel.degenerate") || wb_cfg_bool(cfg, "kernel.degenerate")};
+    *out = (struct domains_ladder){.degenerate =
+                                       !wb_cfg_has(cfg, "kernel.degenerate") || wb_cfg_bool(cfg, "kernel.degenerate")};
     for (r.i = 0; r.i < n; r.i++) {
         if (!applies(&r, topo)) continue;
         if (out->nrows == DOMAINS_ROWS) {
@@ -137,7 +145,8 @@ int domains_build(struct wb_sim *s, const struct wb_config *cfg, const struct wb
     if (domains_read(cfg, topo, &l, d)) return -1;
     int bad = domains_make(s, topo, &l, lowest);
     if (bad < 0) return 0;
-    wb_cfg_error(cfg, d, "kernel.domains", "order the levels from small to large, and let each hold whole spans of the one below",
+    wb_cfg_error(cfg, d, "kernel.domains",
+                 "order the levels from small to large, and let each hold whole spans of the one below",
                  "on this machine level %s does not hold whole spans of %s", l.row[bad].level.name,
                  bad ? l.row[bad - 1].level.name : "CPUs");
     return -1;

@@ -44,7 +44,7 @@ static struct wb_task *pick(struct wb_exec *x, struct wb_rq *rq)
 
 /* ---- statistics of a switch ---- */
 
-static void account_prev(struct wb_sim *s, struct wb_task *prev)
+static void account_prev(struct wb_sim *s, struct wb_task *prev, bool queued)
 {
     if (prev->klass == WB_CLASS_SWAPPER) {
         iww_update(s, -1, 0);
@@ -53,7 +53,7 @@ static void account_prev(struct wb_sim *s, struct wb_task *prev)
     prev->run_total += s->now - prev->run_start;
     prev->last_ran = s->now;
     prev->nr_switches++;
-    if (prev->on_rq && !prev->delayed) {
+    if (queued) { /* a wakeup during an unlocked switch has counted itself */
         prev->queued_at = s->now;
         iww_update(s, 0, 1);
     }
@@ -78,7 +78,9 @@ static void account_next(struct wb_sim *s, struct wb_task *next)
 /* From here on others see `next` as current; `prev` stays on_cpu until finish_switch. */
 static void set_current(struct wb_exec *x, struct wb_rq *rq, struct wb_task *next)
 {
-    cpu_of(x)->switch_prev = x->task;
+    struct wb_task *prev = x->task;
+    cpu_of(x)->switch_prev = prev;
+    cpu_of(x)->prev_queued = prev->on_rq && !prev->delayed;
     rq->curr = next;
     next->on_cpu = true;
 }
@@ -88,12 +90,12 @@ static void count_switch(struct wb_exec *x, struct wb_rq *rq, struct wb_task *ne
     struct wb_sim *s = x->sim;
     struct wb_cpu *c = cpu_of(x);
     struct wb_task *prev = x->task;
-    bool preempted = prev->on_rq && !prev->delayed && prev->klass != WB_CLASS_SWAPPER;
+    bool preempted = c->prev_queued && prev->klass != WB_CLASS_SWAPPER;
     c->stats.switches++;
     c->stats.preemptions += preempted;
     measure_series_add(s->m, s->series_switches, 1);
     if (s->ops->switched) s->ops->switched(x, rq, prev, next);
-    account_prev(s, prev);
+    account_prev(s, prev, c->prev_queued);
     account_next(s, next);
     TRACE(s, .type = WB_TR_SWITCH, .cpu = (uint16_t)x->cpu, .task = prev->id, .a = next->id,
           .b = (uint32_t)prev->state | (preempted ? 16u : 0u));

@@ -112,6 +112,7 @@ struct wb_cpu {
     struct wb_exec irq, softirq;
     struct wb_exec *irq_below, *softirq_below;
     struct wb_task *switch_prev; /* whom the switch under way leaves */
+    bool prev_queued;            /* it stays runnable */
     uint32_t active_mm;          /* address space that is loaded */
     struct wb_task *timer_due, *start_due;
     sim_time noise_due;
