@@ -37,7 +37,7 @@ static struct built build(const char *machine)
     static const struct wb_reader reader = {read_memory, exists_memory, NULL};
     static const struct wb_key scheduler[] = {
         {.path = "workload.work", .type = WB_KEY_INT, .only = "nothing", .help = "for this test"}};
-    static char text[4000];
+    static char text[40000];
     snprintf(
         text, sizeof text,
         "schema = 1;\nmachine : {\n%s\n};\nkernel : { title = \"none\"; };\nworkload = ( { kind = \"nothing\"; } );\n",
@@ -240,6 +240,60 @@ static void tiger(void **state)
     drop(&b);
 }
 
+/* What `wakebal topology` writes reads back to the same machine, regular or not. */
+static void machine_files_read_back(void **state)
+{
+    (void)state;
+    static const char *const text[] = {"pack:2 [numa] l3:1(size=16MiB) core:8 pu:2(indexes=2*16:1*2)",
+                                       "pu:1",
+                                       "[numa] pack:4 l3:1(size=6291456) core:1 pu:1",
+                                       "pack:2 group:2 [numa] l3:2 core:2 pu:1",
+                                       "[numa] pack:2 l2:2(size=6MiB) core:2 pu:1",
+                                       "pack:2 [numa] l3:1 l2:2 core:2 pu:2"};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(text); i++) {
+        struct wb_topology *t = fixture_topology(text[i]);
+        char *synthetic = wb_topo_synthetic(t);
+        assert_non_null(synthetic);
+        free(synthetic);
+        struct wb_machine_file_options opt = {
+            .name = "a \"name\"", .origin = text[i], .clock_hz = 3000000000u, .clock_source = "test"};
+        char *file = wb_machine_file(t, &opt);
+        struct built b = build_good(file);
+        const struct wb_topology *back = wb_machine_topo(b.m);
+        assert_int_equal(back->ncpus, t->ncpus);
+        for (int l = 0; l < WB_TOPO_LEVELS; l++)
+            assert_memory_equal(back->level[l].of, t->level[l].of, t->ncpus * sizeof(uint32_t));
+        assert_string_equal(wb_machine_costs(b.m)->name, "a \"name\"");
+        assert_int_equal(wb_machine_costs(b.m)->clock_hz, 3000000000u);
+        drop(&b);
+        free(file);
+        wb_topology_free(t);
+    }
+}
+
+static void irregular_machine_file(void **state)
+{
+    (void)state;
+    const uint32_t l2[] = {0, 0, 1}, l3[] = {0, 0, 0}, node[] = {0, 0, 1};
+    struct wb_topo_table tab = {
+        .ncpus = 3, .node = node, .cache = {NULL, l2, l3}, .cache_size = {32768, 524288, 8388608}};
+    struct wb_diag *d = wb_diag_new();
+    struct wb_topology *t = wb_topo_from_table(&tab, (struct wb_place){0}, d);
+    assert_null(wb_topo_synthetic(t));
+    struct wb_machine_file_options opt = {.name = "odd", .origin = "tables"};
+    char *file = wb_machine_file(t, &opt);
+    assert_non_null(strstr(file, "l2 = [ 0, 0, 1 ];"));
+    struct built b = build_good(file);
+    const struct wb_topology *back = wb_machine_topo(b.m);
+    for (int l = 0; l < WB_TOPO_LEVELS; l++)
+        assert_memory_equal(back->level[l].of, t->level[l].of, 3 * sizeof(uint32_t));
+    assert_int_equal(back->cache[wb_topo_cache_of(back, 0, 1)].size, 524288);
+    drop(&b);
+    free(file);
+    wb_topology_free(t);
+    wb_diag_free(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +305,8 @@ int main(void)
         cmocka_unit_test(mistakes_have_places),
         cmocka_unit_test(shipped_machines),
         cmocka_unit_test(tiger),
+        cmocka_unit_test(machine_files_read_back),
+        cmocka_unit_test(irregular_machine_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

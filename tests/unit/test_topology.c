@@ -267,6 +267,57 @@ static void live_and_missing_xml(void **state)
     wb_diag_free(d);
 }
 
+static void draw(const char *text, uint32_t width, bool unicode, const char *want)
+{
+    struct wb_topology *t = fixture_topology(text);
+    char *got = wb_topo_draw(t, width, unicode);
+    assert_string_equal(got, want);
+    free(got);
+    wb_topology_free(t);
+}
+
+static void drawings(void **state)
+{
+    (void)state;
+    draw("pack:2 [numa(memory=8GiB)] l3:1(size=8MiB) core:4 pu:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15)", 80,
+         false,
+         "Node 0 (8 GiB)                     Node 1 (8 GiB)\n"
+         "+- L3 8 MiB ---------------------+ +- L3 8 MiB ---------------------+\n"
+         "| core0   core1   core2   core3  | | core4   core5   core6   core7  |\n"
+         "|  0  8    1  9    2 10    3 11  | |  4 12    5 13    6 14    7 15  |\n"
+         "+--------------------------------+ +--------------------------------+\n");
+    draw("[numa] pack:2 l3:1(size=6291456) core:1 pu:1", 80, false,
+         "Node 0\n"
+         "Package 0        Package 1\n"
+         "+- L3 6 MiB ---+ +- L3 6 MiB ---+\n"
+         "| core0        | | core1        |\n"
+         "|  0           | |  1           |\n"
+         "+--------------+ +--------------+\n");
+    draw("l3:1(size=8MiB) l2:2 core:2 pu:1", 80, true,
+         "Node 0\n"
+         "┌─ L3 8 MiB ─────────────────────┐\n"
+         "│ [core0  core1]  [core2  core3] │\n"
+         "│  0       1       2       3     │\n"
+         "└────────────────────────────────┘\n");
+}
+
+/* Any machine at any width is drawn without harm, and no line is wider than asked (from a sensible width on). */
+static void drawings_of_large_machines(void **state)
+{
+    (void)state;
+    static const char *const text[] = {"pack:64 [numa] l3:8 core:8 pu:1", "l3:1 core:200 pu:8", "core:300 pu:1",
+                                       "pu:1"};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(text); i++)
+        for (uint32_t width = 0; width < 200; width += 13) {
+            struct wb_topology *t = fixture_topology(text[i]);
+            char *got = wb_topo_draw(t, width, false);
+            for (char *line = strtok(got, "\n"); line && width > 60; line = strtok(NULL, "\n"))
+                assert_true(strlen(line) <= width);
+            free(got);
+            wb_topology_free(t);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +331,8 @@ int main(void)
         cmocka_unit_test(large_machines),
         cmocka_unit_test(one_cpu),
         cmocka_unit_test(live_and_missing_xml),
+        cmocka_unit_test(drawings),
+        cmocka_unit_test(drawings_of_large_machines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,9 +174,9 @@ struct wb_topology *wb_topo_from_hwloc_xml(const char *path, const struct wb_top
 struct wb_topology *wb_topo_live(const struct wb_topo_options *opt, struct wb_diag *d);
 void wb_topology_free(struct wb_topology *t);
 
-/* The boxes of `show topology`: nodes side by side, caches as boxes, cores and their CPU numbers inside; then the
- * sharing groups of CPU 0. Malloc'd, caller frees. width: columns available (80); unicode: box drawing characters.
- * Large machines are abbreviated ("... 56 more"). */
+/* The boxes of `show topology`: one per last-level cache, cores and their CPU numbers inside, nodes (and packages,
+ * where they are not the same) named above. Malloc'd, caller frees; NULL: out of memory. width: columns available
+ * (80); unicode: box drawing characters. Large machines are cut ("... 56 more"). */
 char *wb_topo_draw(const struct wb_topology *t, uint32_t width, bool unicode);
 
 /* ---------------------------------------------------------------- spec: every cost of a machine */
@@ -426,8 +426,18 @@ cpu_id wb_server_next(const struct wb_machine_state *s, server_id v, cpu_id cpu)
 
 /* ---------------------------------------------------------------- machine files */
 
-/* A complete, commented machine file (libconfig text) for this topology with all keys at the given spec: what
- * `wakebal topology` writes. origin: one line, where it came from. Malloc'd. */
-char *wb_machine_file(const struct wb_topology *t, const struct wb_machine_spec *spec, const char *origin);
+struct wb_machine_file_options {
+    const char *name;         /* machine.name */
+    const char *origin;       /* one line: where the topology came from */
+    uint64_t clock_hz;        /* 0 = default */
+    const char *clock_source; /* with clock_hz */
+};
+/* A complete, commented machine file (libconfig text) for this topology: all keys that matter to it, costs at their
+ * defaults with status assumed and a range of half to twice. What `wakebal topology` writes. Malloc'd; NULL: out of
+ * memory. */
+char *wb_machine_file(const struct wb_topology *t, const struct wb_machine_file_options *opt);
+/* The topology as a synthetic string that reads back to the same groups and numbers, malloc'd; NULL when it is
+ * irregular. */
+char *wb_topo_synthetic(const struct wb_topology *t);
 
 #endif
