@@ -1,9 +1,10 @@
 /*
  * o1_power.c - what groups can do (cpu_power), and the power-savings variant of balancing.
  *
- * 2.6.10, 2.6.11 arch_init_sched_domains(): a thread 128, a package of n threads 128 + 128 (n - 1) / 10, a node the sum of its
- * packages. 2.6.22 init_sched_groups_power(): 128 for a group without child domain or whose child shares a core or a cache, so that
- * load spreads over caches first; the sum of the child's groups otherwise, and with power savings.
+ * 2.6.10, 2.6.11 arch_init_sched_domains(): a thread 128, a package of n threads 128 + 128 (n - 1) / 10, a node the
+ * sum of its packages. 2.6.22 init_sched_groups_power(): 128 for a group without child domain or whose child shares a
+ * core or a cache, so that load spreads over caches first; the sum of the child's groups otherwise, and with power
+ * savings.
  */
 #include "o1.h"
 
@@ -11,7 +12,7 @@
 static struct wb_sd *same_level(struct wb_sim *s, cpu_id cpu, const struct wb_sd *as)
 {
     WB_FOR_EACH_SD(sd, wb_rq(s, cpu))
-        if (sd->level == as->level) return sd;
+    if (sd->level == as->level) return sd;
     return NULL;
 }
 
@@ -36,7 +37,8 @@ static uint32_t power_weight(const struct wb_sd *sd, const struct wb_sd *child, 
     return shared && !(sd->flags & WB_SD_POWERSAVINGS) ? O1_SCALE : sum_of_child(child);
 }
 
-/* Groups are shared by the CPUs of a span: the first CPU of each sets them, lower levels first. */
+/* Groups are shared by the CPUs of a span, or of a node where spans overlap: who meets them first sets them, lower
+ * levels first. */
 static void power_of_level(struct wb_sim *s, struct wb_sd *sd)
 {
     const struct o1_sim *o = wb_policy_data(s);
@@ -50,17 +52,16 @@ static void power_of_level(struct wb_sim *s, struct wb_sd *sd)
 
 static void level_done(struct wb_sim *s, uint8_t depth)
 {
-    for (cpu_id c = 0; c < wb_ncpus(s); c++)
-        WB_FOR_EACH_SD(sd, wb_rq(s, c))
-            if (sd->depth == depth && wb_mask_first(sd->span) == c) power_of_level(s, sd);
+    for (cpu_id c = 0; c < wb_ncpus(s); c++) WB_FOR_EACH_SD(sd, wb_rq(s, c))
+    if (sd->depth == depth && !sd->groups[0].power) power_of_level(s, sd);
 }
 
 /* sched_mc_power_savings: the level above the one that shares caches. */
 static void mark_power_savings(struct wb_sim *s)
 {
-    for (cpu_id c = 0; c < wb_ncpus(s); c++)
-        WB_FOR_EACH_SD(sd, wb_rq(s, c))
-            if (sd->child && sd->child->flags & WB_SD_SHARE_PKG && !(sd->flags & WB_SD_SHARE_PKG)) sd->flags |= WB_SD_POWERSAVINGS;
+    for (cpu_id c = 0; c < wb_ncpus(s); c++) WB_FOR_EACH_SD(sd, wb_rq(s, c))
+    if (sd->child && sd->child->flags & WB_SD_SHARE_PKG && !(sd->flags & WB_SD_SHARE_PKG))
+        sd->flags |= WB_SD_POWERSAVINGS;
 }
 
 /* The machine has been up for long: no CPU has periods to catch up with. */
