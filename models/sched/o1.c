@@ -119,7 +119,7 @@ static void read_balancing(struct o1_sim *o, const struct wb_config *cfg)
     o->nr_cpus = (uint32_t)WB_MAX(given(cfg, "policy.nr_cpus_configured", o->ncpus), o->ncpus);
 }
 
-/* Path costs that no profile gives are assumed: some hundred instructions of cached data at 1..2 GHz, range a third to three times. */
+/* Defaults as in o1_keys.c, for configurations without key table. */
 static void label_functions(struct wb_sim *s, struct o1_sim *o)
 {
     o->fn_recalc = wb_fn_id(s, "recalc_task_prio", WB_CAT_WAKEUP, 20 * WB_NS);

@@ -266,7 +266,7 @@ void o1_idle_exit(struct wb_exec *x, struct wb_rq *rq);
 bool o1_nohz_tick(struct wb_exec *x, struct wb_rq *rq); /* part of trigger_load_balance(): false = do not raise the softirq */
 cpu_id o1_nohz_next(struct wb_exec *x, cpu_id after);   /* next CPU to balance for, or WB_NO_CPU */
 
-#define O1_KEYS 31u
+#define O1_KEYS 40u
 extern const struct wb_key o1_keys[O1_KEYS];
 extern const struct wb_policy_ops o1_policy;
 

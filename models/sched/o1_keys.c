@@ -2,6 +2,12 @@
 #include "o1.h"
 
 #define SRC "Linux 2.6.10 .. 2.6.22 kernel/sched.c "
+#define ASSUMED "assumed: some hundred instructions on data in the cache, a third to three times as much is plausible; kernel files replace it"
+#define PATH(fn, cost, text)                                                                                               \
+    {                                                                                                                      \
+        .path = "kernel.path." fn, .type = WB_KEY_COST, .unit = "time or cycles", .min = "0 ns", .max = "1 ms", .def = cost, \
+        .only = "o1", .flags = WB_KEY_PRICED, .help = text, .source = ASSUMED                                              \
+    }
 #define KEY(name, kind) .path = "policy." name, .type = WB_KEY_##kind, .only = "o1"
 
 const struct wb_key o1_keys[O1_KEYS] = {
@@ -88,4 +94,14 @@ const struct wb_key o1_keys[O1_KEYS] = {
     {KEY("mc_power_savings", BOOL), .def = "false",
      .help = "sched_mc_power_savings: packages that share caches fill up before others are used (2.6.22).",
      .source = SRC "find_busiest_group, init_sched_groups_power"},
+
+    PATH("recalc_task_prio", "20 ns", "Sleep average and priority at a wakeup, and once more when the task is picked."),
+    PATH("wake_idle", "10 ns", "Search for an idle CPU at a wakeup, without its looks at runqueues."),
+    PATH("find_idlest_group", "80 ns", "Search for the least loaded group or CPU at fork or exec, without its looks at runqueues."),
+    PATH("find_busiest_group", "150 ns", "Search for the busiest group of a domain, without its looks at runqueues."),
+    PATH("find_busiest_queue", "40 ns", "Search for the busiest runqueue of a group; its lines are in the cache by then."),
+    PATH("move_tasks", "60 ns", "Walking the source's priority arrays, without the moves."),
+    PATH("dependent_sleeper", "40 ns", "SMT nice: comparing with the sibling threads, without the looks at their runqueues."),
+    PATH("rebalance_tick", "20 ns", "One domain that is due, at a tick (2.6.10, 2.6.11)."),
+    PATH("rebalance_domains", "20 ns", "One domain that is due, in the balance softirq (2.6.22)."),
 };

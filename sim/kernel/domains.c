@@ -209,7 +209,7 @@ static void raise_nodes(struct builder *b, struct rung *r)
     }
 }
 
-/* ---- dropping levels (2.6.12+ cpu_attach_domain) ---- */
+/* ---- dropping levels (2.6.12+ cpu_attach_domain; two in a row are both seen only from 2.6.28 on, not modelled) ---- */
 
 #define NEED_TWO_GROUPS \
     (WB_SD_LOAD_BALANCE | WB_SD_NEWIDLE | WB_SD_FORK | WB_SD_EXEC | WB_SD_SHARE_CPUPOWER | WB_SD_SHARE_PKG | \
@@ -237,11 +237,13 @@ static bool parent_degenerate(const struct wb_sd *sd, const struct wb_sd *parent
 
 static struct wb_sd *drop_levels(struct wb_sd *lowest)
 {
-    for (struct wb_sd *sd = lowest; sd && sd->parent; sd = sd->parent) {
-        if (!parent_degenerate(sd, sd->parent)) continue;
+    for (struct wb_sd *sd = lowest; sd && sd->parent;) {
+        if (!parent_degenerate(sd, sd->parent)) {
+            sd = sd->parent;
+            continue;
+        }
         sd->parent = sd->parent->parent;
-        if (!sd->parent) break;
-        sd->parent->child = sd;
+        if (sd->parent) sd->parent->child = sd;
     }
     if (!lowest || !degenerate(lowest)) return lowest;
     lowest = lowest->parent;
