@@ -213,6 +213,6 @@ struct custom_frame {
     uint8_t depth;
 };
 enum wb_ret custom_step(struct wb_exec *x, void *frame);
-#define CUSTOM_FRAME_NEED (sizeof(struct custom_frame) + 256 + 1024)
+#define CUSTOM_FRAME_NEED (sizeof(struct custom_frame) + 64 + 192) /* the program, a word, an IPC call */
 
 #endif

@@ -123,6 +123,6 @@ const struct wb_workload_ops wb_workload_hog = {
     .weakness = "Real programs sleep, fault and share caches; a hog's only interaction is the CPU that it takes.",
     .keys = keys,
     .nkeys = WB_ARRAY_SIZE(keys),
-    .frame_need = sizeof(struct hog_frame) + 256,
+    .frame_need = sizeof(struct hog_frame) + 64,
     .build = build,
 };

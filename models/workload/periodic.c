@@ -147,6 +147,6 @@ const struct wb_workload_ops wb_workload_periodic = {
                 "so no affine or sync wakeup.",
     .keys = keys,
     .nkeys = WB_ARRAY_SIZE(keys),
-    .frame_need = sizeof(struct periodic_frame) + 256,
+    .frame_need = sizeof(struct periodic_frame) + 64,
     .build = build,
 };

@@ -29,8 +29,7 @@ const char *const wb_sleeplock_kind_name[] = {"semaphore", "mutex", "mutex_spin"
 struct lock_frame {
     struct wb_frame h;
     struct wb_sleeplock *l;
-    struct wb_wait_entry w;    /* on the list of sleepers */
-    struct wb_wait_entry spin; /* in the queue of spinners */
+    struct wb_wait_entry w; /* on the list of sleepers */
     struct wb_wait_entry *next;
     uint32_t slept;
     bool asked; /* hand-off asked for */
@@ -169,10 +168,17 @@ static bool take_mutex(struct wb_exec *x, struct wb_sleeplock *l, const struct w
     return true;
 }
 
+struct spin_frame {
+    struct wb_frame h;
+    struct wb_sleeplock *l;
+    const struct wb_wait_entry *me; /* on the list of sleepers already, or NULL */
+    struct wb_wait_entry spin;      /* in the queue of spinners */
+};
+
 /* Spin for the lock. x->ret: 1 = got it (or was handed it), 0 = go and sleep. */
 static enum wb_ret spin_step(struct wb_exec *x, void *frame)
 {
-    struct lock_frame *f = frame;
+    struct spin_frame *f = frame;
     struct wb_sleeplock *l = f->l;
     WB_BEGIN(f);
     if (!may_spin(x, l)) WB_RETURN(x, 0);
@@ -185,7 +191,7 @@ static enum wb_ret spin_step(struct wb_exec *x, void *frame)
         if (l->spin_first == &f->spin && l->count == 1) {
             WB_LINE(x, f, l->line, WB_LINE_RMW, WB_FN_MUTEX_LOCK);
             WB_FLUSH(x, f);
-            if (take_mutex(x, l, f->next)) break;
+            if (take_mutex(x, l, f->me)) break;
         }
         wb_charge_fn(x, l->spin_fn);
         WB_FLUSH(x, f);
@@ -196,11 +202,11 @@ static enum wb_ret spin_step(struct wb_exec *x, void *frame)
     WB_END();
 }
 
-static void spin_for(struct wb_exec *x, struct wb_sleeplock *l, struct wb_wait_entry *me)
+static void spin_for(struct wb_exec *x, struct wb_sleeplock *l, const struct wb_wait_entry *me)
 {
-    struct lock_frame *f = WB_PUSH(x, spin_step, struct lock_frame);
+    struct spin_frame *f = WB_PUSH(x, spin_step, struct spin_frame);
     f->l = l;
-    f->next = me;
+    f->me = me;
 }
 
 static enum wb_ret mutex_lock_step(struct wb_exec *x, void *frame)

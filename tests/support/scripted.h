@@ -200,7 +200,7 @@ static bool script_exists(void *ctx, const char *path)
 }
 
 static const struct wb_workload_ops script_ops = {
-    .abi = 1, .kind = "scripted", .help = "lists of C operations", .frame_need = 1024, .build = script_build};
+    .abi = 1, .kind = "scripted", .help = "lists of C operations", .frame_need = sizeof(struct script_frame) + 192, .build = script_build};
 static const struct wb_key script_keys[] = {
     {.path = "workload.scripted", .type = WB_KEY_INT, .def = "0", .only = "scripted", .help = "nothing", .source = "a test"}};
 
