@@ -39,6 +39,7 @@ struct case_variant {
     const char *kernel, *machine;
     struct wb_override *set; /* common settings, then its own; keys and values owned */
     size_t nset;
+    int64_t per; /* the bar chart divides by it */
     struct wb_config *cfg;
     bool predicts; /* some `predicts` row looks at it */
     bool used;

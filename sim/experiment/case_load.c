@@ -102,6 +102,7 @@ static void load_variant(struct loader *l, size_t i)
     check_variant_name(l, wb_cfg_path("variants[%zu].name", i), name);
     struct case_variant v = {.name = need(strdup(name)),
                              .help = need(strdup(help ? help : name)),
+                             .per = wb_cfg_int(l->cfg, wb_cfg_path("variants[%zu].per", i)),
                              .kernel = text_of(l->cfg, wb_cfg_path("variants[%zu].kernel", i)),
                              .machine = text_of(l->cfg, wb_cfg_path("variants[%zu].machine", i))};
     add_settings(l, &v, "common");
@@ -124,7 +125,7 @@ static size_t variant_of_settings(struct loader *l, size_t row, const char *key)
         if (*p == '[' || *p == ']') *p = '|';
     size_t at = find_variant(l->c, name);
     if (at != SIZE_MAX) return at;
-    struct case_variant v = {.name = need(strdup(name)), .help = need(strdup(name))};
+    struct case_variant v = {.name = need(strdup(name)), .help = need(strdup(name)), .per = 1};
     add_settings(l, &v, "common");
     add_settings(l, &v, path);
     return add_variant(l, &v);
