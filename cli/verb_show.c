@@ -38,6 +38,7 @@ struct show {
     struct wb_run_options run;
     const struct wb_trace *trace;
     struct wb_trace_names names;
+    task_id *running; /* [ncpus] when the window begins */
 };
 
 /* ------------------------------------------------------------------ the views */
@@ -215,12 +216,23 @@ static void find_window(struct show *w)
     w->to = first + w->view->span;
 }
 
+/* Step to where recording begins and see who is running: a task that never leaves its CPU has no record. */
+static void note_runners(struct show *w)
+{
+    w->running = calloc(wb_ncpus(w->s), sizeof *w->running);
+    WB_CHECK(w->running, "out of memory for the view");
+    if (w->run.trace_from) (void)wb_sim_step_to(w->s, w->run.trace_from);
+    for (cpu_id c = 0; c < wb_ncpus(w->s); c++) w->running[c] = wb_rq(w->s, c)->curr->id;
+}
+
 static int run_window(struct show *w)
 {
     w->trace = wb_sim_trace(w->s);
+    note_runners(w);
     if (!w->to) find_window(w);
     (void)wb_sim_step_to(w->s, w->to);
     wb_sim_trace_names(w->s, &w->names);
+    w->names.running = w->running;
     if (!w->trace->written) {
         char end[48];
         fprintf(stderr, "wakebal show: nothing happens in this window; the run ends at %s\n",
@@ -266,6 +278,7 @@ static int show_scenario(struct show *w, const struct wb_key_registry *keys, str
     w->s = wb_sim_build(wb_scenario_config(sc), cli_models(), 0, &w->run, d);
     if (w->s) rc = show(w);
     if (w->s) wb_sim_free(w->s);
+    free(w->running);
     wb_scenario_free(sc);
     return rc;
 }

@@ -6,12 +6,13 @@
 #include "tracering.h"
 #include "wakebal/traceview.h"
 
-enum { FIX_CPUS = 3, FIX_TASKS = 6, FIX_WR = 3, FIX_RD = 4, FIX_ODD = 5, FIX_PREEMPTED = 16 };
+enum { FIX_CPUS = 3, FIX_TASKS = 7, FIX_WR = 3, FIX_RD = 4, FIX_ODD = 5, FIX_TWIN = 6, FIX_PREEMPTED = 16 };
 
 static inline void fix_task(void *ctx, task_id id, struct wb_trace_task *out)
 {
     (void)ctx;
-    static const char *const name[] = {NULL, NULL, NULL, "bw_pipe-wr", "bw_pipe-rd", "a b=c:d/e\n0123456789"};
+    static const char *const name[] = {NULL,        NULL, NULL, "bw_pipe-wr", "bw_pipe-rd", "a b=c:d/e\n0123456789",
+                                       "bw_pipe-rd"};
     *out = (struct wb_trace_task){
         .name = name[id], .pid = 99 + id, .prio = 120, .tgid = id == FIX_ODD ? 0 : 101, .idle = id < 3, .cpu = id};
 }

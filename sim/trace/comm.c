@@ -77,9 +77,9 @@ static task_id runner_of(const struct wb_trace_record *r)
     }
 }
 
-void trace_first_tasks(const struct wb_trace *t, uint32_t ncpus, task_id *current)
+void trace_first_tasks(const struct wb_trace *t, const struct wb_trace_names *names, task_id *current)
 {
-    uint32_t left = ncpus;
+    uint32_t ncpus = names->ncpus, left = ncpus;
     uint64_t n = trace_count(t);
     for (uint32_t c = 0; c < ncpus; c++) current[c] = WB_NO_TASK;
     for (uint64_t i = 0; i < n && left; i++) {
@@ -89,4 +89,7 @@ void trace_first_tasks(const struct wb_trace *t, uint32_t ncpus, task_id *curren
         current[r->cpu] = who;
         left--;
     }
+    if (!names->running || trace_lost(t)) return;
+    for (uint32_t c = 0; c < ncpus; c++)
+        if (current[c] == WB_NO_TASK) current[c] = names->running[c];
 }

@@ -34,8 +34,9 @@ static inline void comm_set_prio(struct comm_table *t, task_id id, uint32_t prio
     if (id < t->n && prio) t->entry[id].prio = prio;
 }
 
-/* Who ran on each CPU when the ring begins: whom the first record there that tells (a switch, a waker, a tick) names;
- * WB_NO_TASK when nothing happened there, which means that the CPU was idle throughout. */
-void trace_first_tasks(const struct wb_trace *t, uint32_t ncpus, task_id *current);
+/* Who ran on each CPU when the ring begins: whom the first record there that tells (a switch, a waker, a tick) names.
+ * Where nothing was recorded: whom names->running names, if the ring lost nothing; else WB_NO_TASK, which is drawn as
+ * idle. */
+void trace_first_tasks(const struct wb_trace *t, const struct wb_trace_names *names, task_id *current);
 
 #endif

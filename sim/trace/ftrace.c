@@ -322,7 +322,7 @@ static int prepare(struct writer *w)
     if (!w->buf || !w->current) return -ENOMEM;
     w->at = w->buf;
     w->end = w->buf + BUFFER;
-    trace_first_tasks(w->trace, w->names->ncpus, w->current);
+    trace_first_tasks(w->trace, w->names, w->current);
     return comm_table_init(&w->tasks, w->names);
 }
 

@@ -104,11 +104,13 @@ static int find_runners(struct walk *w)
 {
     task_id *first = malloc((w->names->ncpus + 1u) * sizeof *first);
     if (!first) return -1;
-    trace_first_tasks(w->trace, w->names->ncpus, first);
+    bool whole = !trace_lost(w->trace);
+    sim_time begin = whole ? w->trace->from : trace_at(w->trace, 0)->when;
+    trace_first_tasks(w->trace, w->names, first);
     for (cpu_id c = 0; c < w->names->ncpus; c++) {
         if (first[c] >= w->tasks.n) continue;
         struct life *l = &w->life[first[c]];
-        l->in = trace_at(w->trace, 0)->when;
+        l->in = begin;
         l->running = l->cut = true;
     }
     free(first);

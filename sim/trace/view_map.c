@@ -131,7 +131,7 @@ static int run(struct map *m)
     m->shown = calloc(m->names->ncpus + 1u, sizeof(*m->shown));
     m->brief = calloc(m->names->ntasks + 1u, sizeof(*m->brief));
     if (!m->current || !m->shown || !m->brief) return -1;
-    trace_first_tasks(m->trace, m->names->ncpus, m->current);
+    trace_first_tasks(m->trace, m->names, m->current);
     choose_cpus(m);
     print_head(m);
     uint64_t n = trace_count(m->trace);

@@ -226,15 +226,27 @@ static bool any_marks(const struct chart *c)
     return false;
 }
 
+/* The name, with the pid when another task of the chart has the same. */
+static const char *legend_name(const struct chart *c, task_id id, char *buf, size_t n)
+{
+    const struct comm_entry *t = &c->tasks.entry[id];
+    bool twin = false;
+    for (task_id i = 0; i < c->tasks.n && !twin; i++)
+        twin = i != id && c->letter[i] && !strcmp(c->tasks.entry[i].comm, t->comm);
+    (void)snprintf(buf, n, twin ? "%s:%u" : "%s", t->comm, t->pid);
+    return buf;
+}
+
 static void draw_legend(const struct chart *c, uint32_t limit)
 {
+    char name[WB_COMM_MAX + 12];
     uint32_t used = 0, others = 0;
     for (task_id i = 0; i < c->tasks.n; i++) {
         char sign[2] = {c->letter[i], 0};
         if (c->letter[i] == '+')
             others++;
         else if (c->letter[i])
-            legend_item(c, &used, limit, sign, c->tasks.entry[i].comm);
+            legend_item(c, &used, limit, sign, legend_name(c, i, name, sizeof name));
     }
     if (others) legend_item(c, &used, limit, "+", "others");
     legend_item(c, &used, limit, idle_sign(c), "idle");
@@ -243,9 +255,10 @@ static void draw_legend(const struct chart *c, uint32_t limit)
 
 static uint32_t legend_length(const struct chart *c)
 {
+    char name[WB_COMM_MAX + 12];
     uint32_t n = 6;
     for (task_id i = 0; i < c->names->ntasks; i++)
-        if (c->letter[i]) n += 4 + (uint32_t)strlen(c->tasks.entry[i].comm);
+        if (c->letter[i] && c->letter[i] != '+') n += 4 + (uint32_t)strlen(legend_name(c, i, name, sizeof name));
     return n + (any_marks(c) ? 13 : 0);
 }
 
@@ -314,7 +327,7 @@ static int compose(struct chart *c, uint32_t columns)
     c->column = (c->to - c->from + columns - 1) / columns;
     task_id *first = malloc((c->names->ncpus + 1u) * sizeof(*first));
     if (!first) return -1;
-    trace_first_tasks(c->trace, c->names->ncpus, first);
+    trace_first_tasks(c->trace, c->names, first);
     for (uint32_t i = 0; i < c->names->ncpus; i++) {
         c->row[i].current = first[i];
         c->row[i].since = c->from;

@@ -61,7 +61,7 @@ static void test_a_task_that_never_switches(void **state)
     for (sim_time i = 1; i <= 4; i++)
         trace_emit(&t, (struct wb_trace_record){.when = i * WB_MS, .type = WB_TR_TICK, .cpu = 2, .task = FIX_WR});
     char *got = wb_view_latency(&t, &fix_names, &(struct wb_view_options){.to = 3 * WB_MS});
-    assert_non_null(strstr(got, "bw_pipe-wr:102         |      2.000000 |          0 |"));
+    assert_non_null(strstr(got, "bw_pipe-wr:102         |      3.000000 |          0 |"));
     free(got);
     got = wb_view_timehist(&t, &fix_names, &(struct wb_view_options){.to = 0});
     assert_null(strstr(got, "bw_pipe-wr"));

@@ -117,6 +117,26 @@ static void test_many_tasks_and_cpus(void **state)
     arena_free(&a);
 }
 
+/* A CPU without a record: the caller may know who ran there. Equal names get their pids. */
+static void test_known_runners_and_equal_names(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct wb_trace t = fix_ring(&a, 64);
+    const task_id running[FIX_CPUS] = {0, FIX_RD, FIX_TWIN};
+    struct wb_trace_names names = fix_names;
+    names.running = running;
+    fix_switch(&t, 0, 0, 0, 0, FIX_WR);
+    check(&t, &names, &(struct wb_view_options){.to = 25 * WB_NS, .width = 30},
+          "ns   0    5    10   15   20\n"
+          "cpu0 AAAAAAAAAAAAAAAAAAAAAAAAA\n"
+          "cpu1 BBBBBBBBBBBBBBBBBBBBBBBBB\n"
+          "cpu2 CCCCCCCCCCCCCCCCCCCCCCCCC\n"
+          "A bw_pipe-wr  B bw_pipe-rd:103\n"
+          "C bw_pipe-rd:105  . idle\n");
+    arena_free(&a);
+}
+
 static void test_nothing_recorded(void **state)
 {
     (void)state;
@@ -137,6 +157,7 @@ int main(void)
         cmocka_unit_test(test_majority_of_a_column),
         cmocka_unit_test(test_too_many_migrations_are_counted_not_drawn),
         cmocka_unit_test(test_many_tasks_and_cpus),
+        cmocka_unit_test(test_known_runners_and_equal_names),
         cmocka_unit_test(test_nothing_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

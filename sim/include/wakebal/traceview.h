@@ -26,6 +26,8 @@ struct wb_trace_names {
     const char *(*rule)(void *ctx, uint16_t rule);                  /* text of a rule id or NULL; may be NULL */
     void *ctx;
     uint32_t ntasks, ncpus;
+    /* [ncpus] who ran on each CPU at trace.from, for CPUs on which nothing was recorded; NULL: those were idle. */
+    const task_id *running;
 };
 
 /* The name as traces show it. out has WB_COMM_MAX bytes. */
