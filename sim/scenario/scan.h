@@ -27,6 +27,8 @@ struct scan_node {
     enum scan_kind kind;
     bool wraps;             /* INT: libconfig would read another number; reported by whoever looks at the value */
     bool wrap_told;
+    bool told;              /* list: a wrong separator was reported */
+    char closer;            /* of { ( [ */
     bool plain;             /* STRING: one literal on one line without escapes, so an offset in it is a column */
     const char *name;       /* NULL inside lists */
     struct wb_place key_at; /* of the name; of the value inside lists */

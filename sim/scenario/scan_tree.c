@@ -110,31 +110,29 @@ static const char *beside(struct parser *p, const char *file, const char *name)
     return scan_printf(p->arena, "%.*s/%s", (int)(slash - file), file, name);
 }
 
-/* Drop a byte-order mark; refuse what no text file holds. */
-static const char *admit(struct parser *p, const char *file, const char *text, size_t *len)
+/* Is it text at all? What is not is reported once and not looked into. */
+static bool admit(struct parser *p, const char *file, const char *text, size_t len)
 {
-    if (*len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
-        text += 3;
-        *len -= 3;
-    }
-    if (*len >= 2 && (!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2))) {
+    if (len >= 2 && (!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2))) {
         fail(p, "E103", (struct wb_place){ file, 1, 1, 1 }, "save it as UTF-8", "this is UTF-16 text");
-        *len = 0;
+        return false;
     }
-    const char *nul = memchr(text, '\0', *len);
-    if (nul) {
-        int line = 1;
-        for (const char *c = text; c < nul; c++) line += *c == '\n';
-        fail(p, "E103", (struct wb_place){ file, line, 0, 0 }, "a scenario is plain text", "the file holds a NUL byte");
-        *len = (size_t)(nul - text);
+    const char *nul = memchr(text, '\0', len);
+    if (!nul) return true;
+    int line = 1, col = 1;
+    for (const char *c = text; c < nul; c++) {
+        line += *c == '\n';
+        col = *c == '\n' ? 1 : col + 1;
     }
-    return text;
+    fail(p, "E103", (struct wb_place){ file, line, col, 1 }, "a scenario is plain text", "the file holds a NUL byte");
+    return false;
 }
 
 static void push_source(struct parser *p, const char *file, const char *text, size_t len, const struct wb_place *includer)
 {
-    text = admit(p, file, text, &len);
+    if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) text += 3, len -= 3; /* a byte-order mark */
     wb_diag_source(p->d, file, text, len, includer);
+    if (!admit(p, file, text, len)) len = 0;
     p->source[p->depth++] = (struct source){
         .lex = { .file = file, .text = text, .len = len, .line = 1, .arena = p->arena, .d = p->d, .broken = p->broken },
     };
@@ -227,6 +225,7 @@ static struct scan_node *add(struct parser *p, enum scan_kind kind, const struct
 static void open_node(struct parser *p, enum scan_kind kind, const struct token *value, const struct token *key)
 {
     p->cur = add(p, kind, value, key);
+    p->cur->closer = kind == SCAN_GROUP ? '}' : kind == SCAN_LIST ? ')' : ']';
     p->after = false;
     if (++p->level <= SCAN_DEPTH_MAX || p->too_big) return;
     p->too_big = true;
@@ -322,26 +321,22 @@ static void resync(struct parser *p)
 
 /* ---- grammar ---- */
 
-static bool closes(enum token_kind t, enum scan_kind open)
-{
-    return (t == TOKEN_CLOSE_GROUP && open == SCAN_GROUP) || (t == TOKEN_CLOSE_LIST && open == SCAN_LIST) ||
-           (t == TOKEN_CLOSE_ARRAY && open == SCAN_ARRAY);
-}
+static bool closes(const struct token *t, const struct scan_node *open) { return t->text[0] == open->closer; }
 
-static const char *closer_of(enum scan_kind k) { return k == SCAN_GROUP ? "}" : k == SCAN_LIST ? ")" : "]"; }
+static char opener_of(const struct scan_node *n) { return n->closer == '}' ? '{' : n->closer == ')' ? '(' : '['; }
 
 static void close_node(struct parser *p, const struct token *t)
 {
-    if (p->cur != p->root && closes(t->kind, p->cur->kind)) {
+    if (p->cur != p->root && closes(t, p->cur)) {
         leave(p);
         return;
     }
     /* The bracket of an outer level: the inner one was forgotten. */
     for (struct scan_node *n = p->cur; n != p->root; n = n->parent) {
-        if (!closes(t->kind, n->kind)) continue;
+        if (!closes(t, n)) continue;
         while (p->cur != n) {
-            char *what = scan_printf(p->arena, "'%c' comes before the '%s' of this one", t->text[0], closer_of(p->cur->kind));
-            fail(p, "E109", p->cur->at, scan_printf(p->arena, "close it with '%s'", closer_of(p->cur->kind)), what);
+            char *what = scan_printf(p->arena, "this '%c' is not closed before the '%c' on line %d", opener_of(p->cur), t->text[0], t->at.line);
+            fail(p, "E109", p->cur->at, scan_printf(p->arena, "close it with '%c'", p->cur->closer), what);
             p->cur = p->cur->parent;
             p->level--;
         }
@@ -357,9 +352,8 @@ static void close_by_indent(struct parser *p, const struct token *t)
 {
     if (!p->by_indent || !t->first_on_line) return;
     while (p->cur != p->root && p->cur->key_at.file == t->at.file && p->cur->key_at.col >= t->at.col) {
-        const char *c = closer_of(p->cur->kind);
-        fail(p, "E109", p->cur->at, scan_printf(p->arena, "close it with '%s' before line %d", c, t->at.line),
-             scan_printf(p->arena, "this %s is never closed", c[0] == '}' ? "'{'" : c[0] == ')' ? "'('" : "'['"));
+        fail(p, "E109", p->cur->at, scan_printf(p->arena, "close it with '%c' before line %d", p->cur->closer, t->at.line),
+             scan_printf(p->arena, "this '%c' is never closed", opener_of(p->cur)));
         p->cur = p->cur->parent;
         p->level--;
     }
@@ -377,7 +371,7 @@ static void setting(struct parser *p, const struct token *key)
     struct token ahead = peek(p, 0);
     if ((ahead.kind == TOKEN_NAME && peek(p, 1).kind == TOKEN_ASSIGN) || ahead.kind == TOKEN_SEMICOLON ||
         ahead.kind == TOKEN_CLOSE_GROUP || ahead.kind == TOKEN_END) {
-        fail(p, "E101", key->at, NULL,
+        fail(p, "E101", key->at, scan_printf(p->arena, "write %.*s = VALUE;", (int)WB_MIN(key->len, (size_t)60), key->text),
              scan_printf(p->arena, "'%.*s' has no value", (int)WB_MIN(key->len, (size_t)60), key->text));
         if (ahead.kind == TOKEN_SEMICOLON) (void)take(p);
         return;
@@ -437,6 +431,8 @@ static void element(struct parser *p, const struct token *t)
     if (p->cur->kind == SCAN_ARRAY &&
         (t->kind == TOKEN_OPEN_GROUP || t->kind == TOKEN_OPEN_LIST || t->kind == TOKEN_OPEN_ARRAY)) {
         fail(p, "E113", t->at, "use a list: ( ... )", "an array [ ] holds plain values only");
+        p->cur->kind = SCAN_LIST; /* as was meant */
+        p->cur->closer = ']';
         (void)add_aggregate(p, t, NULL);
         return;
     }
@@ -453,50 +449,73 @@ static void element(struct parser *p, const struct token *t)
     p->after = true;
 }
 
+/* Separators: one message for a list, however many are wrong. */
+static void separator(struct parser *p, const struct token *t, const char *fix, const char *what)
+{
+    if (!p->cur->told) fail(p, "E101", t->at, fix, what);
+    p->cur->told = true;
+}
+
+static void comma(struct parser *p, const struct token *t)
+{
+    enum token_kind next = peek(p, 0).kind;
+    bool trailing = next == TOKEN_CLOSE_LIST || next == TOKEN_CLOSE_ARRAY;
+    if (!p->after || trailing) separator(p, t, "remove it", "a value is missing beside this comma");
+    p->after = trailing;
+}
+
+static void semicolon(struct parser *p, const struct token *t)
+{
+    struct token next = peek(p, 0);
+    p->after = false;
+    /* Behind it comes a setting further left: the list was not closed, and that is what will be said. */
+    if (p->by_indent && next.kind == TOKEN_NAME && next.first_on_line && next.at.col <= p->cur->key_at.col) return;
+    separator(p, t, "write ','", "entries of a list are separated by ',', not ';'");
+}
+
+/* "( key = value )": the braces of the entry were forgotten. */
+static void setting_in_list(struct parser *p, const struct token *t)
+{
+    fail(p, "E101", t->at, "put the settings of one entry into braces: ( { key = value; } )", "a list holds values, not settings");
+    for (size_t inside = 0;;) {
+        enum token_kind k = peek(p, 0).kind;
+        bool opens = k == TOKEN_OPEN_GROUP || k == TOKEN_OPEN_LIST || k == TOKEN_OPEN_ARRAY;
+        bool shuts = k == TOKEN_CLOSE_GROUP || k == TOKEN_CLOSE_LIST || k == TOKEN_CLOSE_ARRAY;
+        if (k == TOKEN_END || k == TOKEN_INCLUDE || (shuts && !inside)) return;
+        inside += opens;
+        inside -= shuts;
+        (void)take(p);
+    }
+}
+
 static void in_list(struct parser *p, const struct token *t)
 {
-    bool close = t->kind == TOKEN_CLOSE_GROUP || t->kind == TOKEN_CLOSE_LIST || t->kind == TOKEN_CLOSE_ARRAY;
-    if (close) {
+    bool is_setting = t->kind == TOKEN_NAME && peek(p, 0).kind == TOKEN_ASSIGN;
+    if (t->kind == TOKEN_CLOSE_GROUP || t->kind == TOKEN_CLOSE_LIST || t->kind == TOKEN_CLOSE_ARRAY) {
         close_node(p, t);
         return;
     }
-    if (p->by_indent && t->kind == TOKEN_NAME && peek(p, 0).kind == TOKEN_ASSIGN) {
-        close_by_indent(p, t);
-        if (p->cur->kind == SCAN_GROUP) {
-            setting(p, t);
-            return;
-        }
+    if (is_setting) close_by_indent(p, t);
+    if (is_setting && p->cur->kind == SCAN_GROUP)
+        setting(p, t);
+    else if (is_setting)
+        setting_in_list(p, t);
+    else if (t->kind == TOKEN_COMMA)
+        comma(p, t);
+    else if (t->kind == TOKEN_SEMICOLON)
+        semicolon(p, t);
+    else {
+        if (p->after) separator(p, t, "put a ',' before it", "',' is missing between two entries of a list");
+        element(p, t);
     }
-    if (t->kind == TOKEN_NAME && peek(p, 0).kind == TOKEN_ASSIGN) {
-        fail(p, "E101", t->at, "put the settings of one entry into braces: ( { key = value; } )",
-             "a list holds values, not settings");
-        (void)take(p);
-        p->after = false;
-        return;
-    }
-    if (t->kind == TOKEN_COMMA) {
-        enum token_kind next = peek(p, 0).kind;
-        bool trailing = next == TOKEN_CLOSE_LIST || next == TOKEN_CLOSE_ARRAY;
-        if (!p->after || trailing) fail(p, "E101", t->at, "remove it", "a value is missing beside this comma");
-        p->after = trailing;
-        return;
-    }
-    if (t->kind == TOKEN_SEMICOLON) {
-        fail(p, "E101", t->at, "write ','", "entries of a list are separated by ',', not ';'");
-        p->after = false;
-        return;
-    }
-    if (p->after) fail(p, "E101", t->at, "put a ',' before it", "',' is missing between two entries of a list");
-    element(p, t);
 }
 
 static void unclosed(struct parser *p)
 {
     if (p->source[0].lex.cut) return;
     for (struct scan_node *n = p->cur; n != p->root; n = n->parent) {
-        const char *open = n->kind == SCAN_GROUP ? "{" : n->kind == SCAN_LIST ? "(" : "[";
-        fail(p, "E109", n->at, scan_printf(p->arena, "close it with '%s'", closer_of(n->kind)),
-             scan_printf(p->arena, "this '%s' is never closed", open));
+        fail(p, "E109", n->at, scan_printf(p->arena, "close it with '%c'", n->closer),
+             scan_printf(p->arena, "this '%c' is never closed", opener_of(n)));
     }
 }
 

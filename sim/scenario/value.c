@@ -84,6 +84,10 @@ static int wrong_type(const struct value_context *x, const struct wb_key *row, c
     bool number = node->kind == SCAN_INT || node->kind == SCAN_FLOAT;
     enum wb_unit unit = config_unit(row->type, row->unit);
     static const char *const usual[] = { [WB_UNIT_TIME] = "us", [WB_UNIT_SIZE] = "KiB", [WB_UNIT_RATE] = "GB/s", [WB_UNIT_FREQ] = "GHz" };
+    char exact[64];
+    if (node->kind == SCAN_INT && unit == WB_UNIT_SIZE && node->num > 0)
+        return complain(x, "E121", node->at, scan_printf(x->arena, "write it with its unit, for example \"%s\"", wb_format_exact(exact, sizeof exact, node->num, unit)),
+                        "'%s' is %s and needs a unit; a bare number says nothing", leaf(path), type_wanted[row->type]);
     if (number && unit < WB_ARRAY_SIZE(usual) && usual[unit])
         return complain(x, "E121", node->at, scan_printf(x->arena, "write it with its unit, for example \"%.40s %s\"", node->text, usual[unit]),
                         "'%s' is %s and needs a unit; a bare number says nothing", leaf(path), type_wanted[row->type]);
@@ -276,7 +280,6 @@ static int make_strings(const struct value_context *x, const struct wb_key *row,
                         struct cfg_value *out)
 {
     if (node->kind != SCAN_ARRAY && node->kind != SCAN_LIST) return wrong_type(x, row, path, node);
-    int rc = 0;
     out->strs = scan_new(x->arena, node->n + 1, sizeof *out->strs);
     for (struct scan_node *e = node->first; e; e = e->next) {
         bool scalar = e->kind == SCAN_STRING || e->kind == SCAN_INT || e->kind == SCAN_FLOAT || e->kind == SCAN_BOOL;
@@ -285,31 +288,27 @@ static int make_strings(const struct value_context *x, const struct wb_key *row,
             out->strs[out->n++] = e->text;
             continue;
         }
-        rc = complain(x, "E122", e->at, scalar ? "write it in quotes" : "write plain values", "an entry of '%s' must be a text, found %s",
-                      leaf(path), scan_kind_name(e->kind));
+        return complain(x, "E122", e->at, scalar ? "write it in quotes" : "write plain values", "an entry of '%s' must be a text, found %s",
+                        leaf(path), scan_kind_name(e->kind));
     }
-    return rc;
+    return 0;
 }
 
 static int make_table(const struct value_context *x, const struct wb_key *row, const char *path, struct scan_node *node,
                       struct cfg_value *out)
 {
     if (node->kind != SCAN_ARRAY && node->kind != SCAN_LIST) return wrong_type(x, row, path, node);
-    int rc = 0;
     out->ints = scan_new(x->arena, node->n + 1, sizeof *out->ints);
     for (struct scan_node *e = node->first; e; e = e->next) {
         struct cfg_value one = { .num = e->num };
         if (e->kind != SCAN_INT)
-            rc = complain(x, "E122", e->at, "write whole numbers", "an entry of '%s' must be a count, found %s", leaf(path),
-                          scan_kind_name(e->kind));
-        else if (e->wraps)
-            value_tell_wrap(x, row, e), rc = -1;
-        else if (check_range(x, row, path, e, &one) < 0)
-            rc = -1;
-        else
-            out->ints[out->n++] = e->num;
+            return complain(x, "E122", e->at, "write whole numbers", "an entry of '%s' must be a count, found %s", leaf(path),
+                            scan_kind_name(e->kind));
+        if (e->wraps) value_tell_wrap(x, row, e);
+        if (e->wraps || check_range(x, row, path, e, &one) < 0) return -1;
+        out->ints[out->n++] = e->num;
     }
-    return rc;
+    return 0;
 }
 
 static int make_group(const struct value_context *x, const struct wb_key *row, const char *path, struct scan_node *node,

@@ -104,7 +104,7 @@ static void messages(void **state)
         { "a = 1; /* x\n", "a.cfg:1:8: error: comment is never closed   [E104]" },
         { "a = { b = 1;\nc = 2;\n", "a.cfg:1:5: error: this '{' is never closed   [E109]" },
         { "a = { b = 1; }; };", "a.cfg:1:17: error: '}' closes nothing   [E109]" },
-        { "a = ( { b = 1; );", "a.cfg:1:7: error: ')' comes before the '}' of this one   [E109]" },
+        { "a = ( { b = 1; );", "a.cfg:1:7: error: this '{' is not closed before the ')' on line 1   [E109]" },
         { "a = [ 1, 2.5 ];", "a.cfg:1:10: error: array mixes integer and real values; use a list: ( 1, 2.5 )   [E113]" },
         { "a = [ 1, \"b\" ];", "a.cfg:1:10: error: array mixes values of different types; use a list: ( 1, \"a\" )   [E113]" },
         { "a = [ { b = 1; } ];", "a.cfg:1:7: error: an array [ ] holds plain values only   [E113]" },
