@@ -61,6 +61,7 @@ void tick_consider_skip(struct wb_sim *s, struct wb_cpu *c)
     e->until = e->next + k;
     e->active = true;
     tickring_skip(&s->ticks, c->id, k);
+    s->horizon_valid = false;
 }
 
 /* Everything a plain tick at `when` did, except to the policy. */
@@ -125,6 +126,7 @@ void tick_catch_up(struct wb_sim *s, struct wb_cpu *c)
     }
     if (n) s->ops->tick_closed(s, &c->rq, n, c->rq.last_tick);
     tickring_start_after(&s->ticks, c->id, &s->at);
+    s->horizon_valid = false;
     if (under_way) run_up_to_now(s, c, under_way);
 }
 

@@ -8,10 +8,26 @@ static struct evq_entry queue_next(const struct wb_sim *s)
     return s->q.n > 1 ? s->q.h[evq_min4(s->q.h, 1)] : EVQ_NEVER;
 }
 
+static inline const struct evq_entry *earlier(const struct evq_entry *a, const struct evq_entry *b)
+{
+    return evq_before(b, a) ? b : a;
+}
+
+/* The earliest thing that anybody waits for. Kept until an event is taken or ticks change; a post can only bring it forward. */
+static const struct evq_entry *horizon(struct wb_sim *s)
+{
+    if (WB_LIKELY(s->horizon_valid)) return &s->horizon;
+    struct evq_entry q = queue_next(s);
+    s->horizon = *earlier(earlier(&q, tickring_peek(&s->ticks)), &s->limit);
+    s->horizon_valid = true;
+    return &s->horizon;
+}
+
 void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter)
 {
     WB_CHECK(when >= s->now, "event %d of %u in the past: %llu", (int)class, entity, (unsigned long long)when);
     struct evq_entry e = {.time = when, .key = evq_key(class, entity, counter)};
+    if (evq_before(&e, &s->horizon)) s->horizon = e;
     if (s->hole) {
         s->hole = false;
         evq_replace_top(&s->q, e);
@@ -24,11 +40,8 @@ void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_
 bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter)
 {
     struct evq_entry mine = {.time = end, .key = evq_key(EV_SEGMENT, cpu, counter)};
-    if (!evq_before(&mine, &s->limit)) return false;
-    if (s->cpu[cpu].elide.catching_up) return true; /* the limit is where the others stand */
-    if (s->no_inline) return false;
-    struct evq_entry q = queue_next(s);
-    return evq_before(&mine, &q) && evq_before(&mine, tickring_peek(&s->ticks));
+    if (WB_UNLIKELY(s->cpu[cpu].elide.catching_up)) return evq_before(&mine, &s->limit); /* where the others stand */
+    return !s->no_inline && evq_before(&mine, horizon(s));
 }
 
 static void on_segment(struct wb_sim *s, uint32_t cpu, uint64_t counter)
@@ -134,6 +147,7 @@ static void handle_queue(struct wb_sim *s)
 {
     struct evq_entry e = *evq_peek(&s->q);
     s->hole = true;
+    s->horizon_valid = false;
     handle(s, &e);
     if (!s->hole) return;
     s->hole = false;
@@ -144,6 +158,7 @@ bool wb_sim_step_to(struct wb_sim *s, sim_time until)
 {
     /* Everything at `until` itself still happens. */
     s->limit = (struct evq_entry){.time = until, .key = UINT64_MAX};
+    s->horizon_valid = false;
     while (!s->stopped) {
         const struct evq_entry *t = tickring_peek(&s->ticks);
         const struct evq_entry *q = evq_peek(&s->q);
@@ -158,6 +173,7 @@ bool wb_sim_step_to(struct wb_sim *s, sim_time until)
             wb_where.now = t->time;
             s->popped++;
             tickring_advance(&s->ticks);
+            s->horizon_valid = false;
             tick_event(s, cpu);
         } else {
             handle_queue(s);

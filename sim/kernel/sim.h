@@ -195,6 +195,8 @@ struct wb_sim {
     struct evq_entry limit; /* run-ahead stops here (until, or catch-up) */
     struct evq q;
     struct evq_entry at; /* place of what is being done in the total order of events */
+    struct evq_entry horizon;   /* the earliest of limit, queue and ticks, while horizon_valid */
+    bool horizon_valid;
     bool hole;           /* the top of q is being handled and will be replaced by the next push */
     struct tickring ticks;
     struct wb_cpu *cpu;
