@@ -10,21 +10,24 @@ static uint32_t extent_end(const struct extent *e)
     return e->start + e->len;
 }
 
-uint32_t extent_overlap(const struct extent *e, uint32_t off, uint32_t n)
+struct share extent_overlap(const struct extent *e, uint32_t off, uint32_t n)
 {
-    if (!e->len) return 0;
+    if (!e->len) return (struct share){0, 0};
     uint32_t lo = WB_MAX(e->start, off), hi = WB_MIN(extent_end(e), off + n);
-    if (hi <= lo) return 0;
-    if (hi - lo == e->len) return e->bytes;
-    return (uint32_t)((uint64_t)e->bytes * (hi - lo) / e->len);
+    if (hi <= lo) return (struct share){0, 0};
+    if (hi - lo == e->len) return (struct share){e->bytes, e->dirty};
+    return (struct share){(uint32_t)((uint64_t)e->bytes * (hi - lo) / e->len),
+                          (uint32_t)((uint64_t)e->dirty * (hi - lo) / e->len)};
 }
 
-uint32_t extent_trim(struct extent *e, uint32_t off, uint32_t n)
+struct share extent_trim(struct extent *e, uint32_t off, uint32_t n)
 {
-    uint32_t gone = extent_overlap(e, off, n), end = off + n;
-    if (!e->len || off >= extent_end(e) || end <= e->start) return 0;
+    struct share gone = extent_overlap(e, off, n);
+    uint32_t end = off + n;
+    if (!e->len || off >= extent_end(e) || end <= e->start) return gone;
     bool head = off <= e->start, tail = end >= extent_end(e);
-    e->bytes -= gone;
+    e->bytes -= gone.bytes;
+    e->dirty -= gone.dirty;
     if (head && tail) {
         e->len = 0;
     } else if (head) {
@@ -37,21 +40,22 @@ uint32_t extent_trim(struct extent *e, uint32_t off, uint32_t n)
     return gone;
 }
 
-void extent_join(struct extent *e, uint32_t off, uint32_t n, uint32_t bytes)
+void extent_join(struct extent *e, uint32_t off, uint32_t n, struct share add)
 {
     extent_trim(e, off, n);
-    if (!bytes) return;
+    if (!add.bytes) return;
     if (!e->len) {
-        *e = (struct extent){off, n, bytes};
+        *e = (struct extent){off, n, add.bytes, add.dirty};
         return;
     }
     uint32_t lo = WB_MIN(e->start, off), hi = WB_MAX(extent_end(e), off + n);
-    *e = (struct extent){lo, hi - lo, e->bytes + bytes};
+    *e = (struct extent){lo, hi - lo, e->bytes + add.bytes, e->dirty + add.dirty};
 }
 
 static void extent_scale(struct extent *e, uint64_t factor)
 {
     e->bytes = decay_apply(e->bytes, factor);
+    e->dirty = decay_apply(e->dirty, factor);
     if (!e->bytes) e->len = 0;
 }
 
@@ -62,13 +66,59 @@ void holder_refresh(const struct wb_machine_state *s, struct holder *h)
     uint64_t factor = decay_factor(c->clock - h->stamp, c->size);
     extent_scale(&h->run, factor);
     extent_scale(&h->rest, factor);
-    extent_scale(&h->dirty, factor);
     h->stamp = c->clock;
 }
 
-uint32_t holder_overlap(const struct holder *h, uint32_t off, uint32_t n)
+struct share holder_overlap(const struct holder *h, uint32_t off, uint32_t n)
 {
-    return WB_MIN(n, extent_overlap(&h->run, off, n) + extent_overlap(&h->rest, off, n));
+    struct share a = extent_overlap(&h->run, off, n), b = extent_overlap(&h->rest, off, n);
+    return (struct share){WB_MIN(n, a.bytes + b.bytes), WB_MIN(n, a.dirty + b.dirty)};
+}
+
+/* Whatever of [off, off + n) the rest has is joined by the run's part of it. */
+static void move_to_rest(struct holder *h, uint32_t off, uint32_t n, struct share part)
+{
+    struct share there = extent_overlap(&h->rest, off, n);
+    part.bytes = WB_MIN(n, part.bytes + there.bytes);
+    part.dirty = WB_MIN(part.bytes, part.dirty + there.dirty);
+    extent_join(&h->rest, off, n, part);
+}
+
+void holder_touch(struct holder *h, uint32_t off, uint32_t n, struct share now)
+{
+    struct extent *run = &h->run;
+    bool inside = run->len && off >= run->start && off + n <= extent_end(run);
+    bool same = now.dirty < n || run->dirty == run->len;
+    if (inside && run->bytes == run->len && now.bytes == n && same) return; /* all there, before and after */
+    extent_trim(&h->rest, off, n);
+    if (run->len && off == extent_end(run)) {
+        extent_join(run, off, n, now);
+        return;
+    }
+    extent_trim(run, off, n);
+    if (run->len) move_to_rest(h, run->start, run->len, (struct share){run->bytes, run->dirty});
+    *run = (struct extent){off, now.bytes ? n : 0, now.bytes, now.dirty};
+}
+
+uint32_t holder_invalidate(struct holder *h, uint32_t off, uint32_t n)
+{
+    return extent_trim(&h->run, off, n).bytes + extent_trim(&h->rest, off, n).bytes;
+}
+
+void holder_clean(struct holder *h, uint32_t off, uint32_t n)
+{
+    h->rest.dirty -= extent_overlap(&h->rest, off, n).dirty;
+    if (!h->run.dirty) return;
+    uint32_t lo = WB_MAX(h->run.start, off), hi = WB_MIN(extent_end(&h->run), off + n);
+    if (hi <= lo) return;
+    if (hi - lo == h->run.len) {
+        h->run.dirty = 0;
+        return;
+    }
+    /* The run stays modified as a whole: the part that became clean is split off, so that a buffer read piece by piece
+     * elsewhere is exact. */
+    struct share part = extent_trim(&h->run, lo, hi - lo);
+    move_to_rest(h, lo, hi - lo, (struct share){part.bytes, 0});
 }
 
 uint64_t cache_insert(struct cache *c, uint64_t bytes)

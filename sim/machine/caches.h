@@ -10,17 +10,28 @@
 
 #include "machine_impl.h"
 
-/* Bytes of e inside [off, off + n). */
-uint32_t extent_overlap(const struct extent *e, uint32_t off, uint32_t n);
-/* Take [off, off + n) out of e; returns the bytes that were there. */
-uint32_t extent_trim(struct extent *e, uint32_t off, uint32_t n);
-/* Put `bytes` into [off, off + n); what e had there is replaced. The hull becomes the least one that covers both. */
-void extent_join(struct extent *e, uint32_t off, uint32_t n, uint32_t bytes);
+struct share {
+    uint32_t bytes, dirty;
+};
+
+/* What of e lies inside [off, off + n). */
+struct share extent_overlap(const struct extent *e, uint32_t off, uint32_t n);
+/* Take [off, off + n) out of e; returns what was there. */
+struct share extent_trim(struct extent *e, uint32_t off, uint32_t n);
+/* Put `add` into [off, off + n); what e had there is replaced. The stretch becomes the least one that covers both. */
+void extent_join(struct extent *e, uint32_t off, uint32_t n, struct share add);
 
 /* Bring a holder up to its cache's present clock. */
 void holder_refresh(const struct wb_machine_state *s, struct holder *h);
-/* Bytes of the span that a fresh holder has. */
-uint32_t holder_overlap(const struct holder *h, uint32_t off, uint32_t n);
+/* What a fresh holder has of the span. */
+struct share holder_overlap(const struct holder *h, uint32_t off, uint32_t n);
+/* Of the span, `now` is there after a touch: the run goes on, or a new run begins and the old one becomes part of the
+ * rest. */
+void holder_touch(struct holder *h, uint32_t off, uint32_t n, struct share now);
+/* The span was written elsewhere: returns the bytes that are gone. */
+uint32_t holder_invalidate(struct holder *h, uint32_t off, uint32_t n);
+/* The span was read elsewhere: it is no longer modified here. */
+void holder_clean(struct holder *h, uint32_t off, uint32_t n);
 /* Insert `bytes` into a cache: free room first, the rest displaces. Returns how many displaced others. */
 uint64_t cache_insert(struct cache *c, uint64_t bytes);
 

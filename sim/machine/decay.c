@@ -73,5 +73,6 @@ uint64_t decay_average(uint64_t n, uint64_t size)
     if (!n) return DECAY_ONE;
     if (!size) return 0;
     if (n < size >> 4) return average_series(n, size);
-    return WB_MIN((DECAY_ONE - decay_factor(n, size)) * size / n, DECAY_ONE);
+    uint64_t average = (DECAY_ONE - decay_factor(n, size)) * size / n;
+    return WB_MIN(average, DECAY_ONE);
 }

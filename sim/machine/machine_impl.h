@@ -55,20 +55,21 @@ struct cache {
 };
 
 struct extent {
-    uint32_t start, len; /* hull inside the region; len 0 = empty */
-    uint32_t bytes;      /* of it, spread evenly */
+    uint32_t start, len;   /* stretch of the region; len 0 = empty */
+    uint32_t bytes, dirty; /* of it, spread evenly: present, and modified among them */
 };
 
 /* What one cache instance holds of one region, as of the cache's clock `stamp`. run: the stretch of the latest
- * sequential touches; rest: what was there before; dirty: modified bytes. */
+ * sequential touches; rest: what was there before. They do not overlap unless a hole was cut into one. */
 struct holder {
     uint64_t stamp;
-    uint32_t cache;
-    uint32_t used; /* region's touch count when it was last refreshed */
-    struct extent run, rest, dirty;
+    struct extent run, rest;
+    uint16_t cache;
+    uint16_t used; /* region's touch count when it was last refreshed, modulo 2^16 */
 };
 
-#define HOLDERS 6u
+#define HOLDERS 8u /* two chains of four, or the chains of five CPUs below one cache */
+#define CACHES_MAX 65535u
 struct region {
     const char *name;
     uint32_t bytes;
@@ -77,6 +78,7 @@ struct region {
     uint32_t nholders;
     struct holder h[HOLDERS];
 };
+_Static_assert(sizeof(struct region) <= 416, "there is one per task and page");
 
 /* ---- pages.c ---- */
 struct page_list {

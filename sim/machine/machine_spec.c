@@ -117,6 +117,7 @@ static void check_bandwidth(struct check *k, const struct wb_machine_spec *s)
 static bool check_spec(const struct wb_topology *t, const struct wb_machine_spec *s, struct wb_diag *d)
 {
     struct check k = {.d = d};
+    if (t->ncaches > CACHES_MAX) reject(&k, "%u caches; the limit is %u", t->ncaches, CACHES_MAX);
     if (s->clock_hz < 1000000 || s->clock_hz > 100000000000ull) reject(&k, "clock must be 1 MHz..100 GHz");
     if (!s->cpi_ppm) reject(&k, "cpi must be above 0");
     for (uint32_t i = 0; i < WB_SMT_MAX; i++)

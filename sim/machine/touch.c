@@ -88,7 +88,7 @@ static uint32_t reached(const struct toucher *t, const struct cache *c, uint32_t
 static void measure_own(struct toucher *t)
 {
     for (uint32_t i = 0; i < t->nlevels; i++) {
-        uint32_t held = t->own[i] ? holder_overlap(t->own[i], t->off, t->n) : 0;
+        uint32_t held = t->own[i] ? holder_overlap(t->own[i], t->off, t->n).bytes : 0;
         t->held[i] = held ? reached(t, &t->s->cache[t->cache[i]], held) : 0;
     }
     for (uint32_t i = t->nlevels - 1; i > 0; i--) t->held[i - 1] = WB_MIN(t->held[i - 1], t->held[i]);
@@ -158,8 +158,8 @@ static void take_dirty(struct toucher *t, uint32_t *hit)
     for (uint32_t k = 0; k < t->r->nholders; k++) {
         const struct holder *h = &t->r->h[k];
         uint32_t shared;
-        if (is_own(t, h) || !h->dirty.len || !speaks_for_chain(t, h, &shared)) continue;
-        uint32_t dirty = extent_overlap(&h->dirty, t->off, t->n);
+        if (is_own(t, h) || !speaks_for_chain(t, h, &shared)) continue;
+        uint32_t dirty = holder_overlap(h, t->off, t->n).dirty;
         uint32_t from_hits = shared < t->nlevels ? WB_MIN(dirty, hit[shared]) : 0;
         uint32_t from_missing = WB_MIN(dirty - from_hits, t->missing);
         if (shared < t->nlevels) hit[shared] -= from_hits;
@@ -181,8 +181,8 @@ static void take_clean(struct toucher *t)
             if (wb_topo_distance(t->m->topo, t->cpu, other) != (enum wb_distance)far ||
                 !speaks_for_chain(t, h, &shared))
                 continue;
-            uint32_t there = holder_overlap(h, t->off, t->n), dirty = extent_overlap(&h->dirty, t->off, t->n);
-            uint32_t clean = WB_MIN(there - WB_MIN(there, dirty), t->missing);
+            struct share there = holder_overlap(h, t->off, t->n);
+            uint32_t clean = WB_MIN(there.bytes - there.dirty, t->missing);
             t->missing -= clean;
             if (clean) price_transfer(t, (enum wb_distance)far, other, clean, false);
         }
@@ -198,8 +198,8 @@ static void price_upgrades(struct toucher *t, uint32_t valid)
         const struct holder *h = &t->r->h[k];
         uint32_t shared;
         if (is_own(t, h) || !speaks_for_chain(t, h, &shared)) continue;
-        uint32_t there = holder_overlap(h, t->off, t->n), dirty = extent_overlap(&h->dirty, t->off, t->n);
-        uint32_t clean = there - WB_MIN(there, dirty);
+        struct share there = holder_overlap(h, t->off, t->n);
+        uint32_t clean = there.bytes - there.dirty;
         if (!clean) continue;
         most = WB_MAX(most, clean);
         enum wb_distance far = wb_topo_distance(t->m->topo, t->cpu, t->m->topo->cache[h->cache].first_cpu);
@@ -238,11 +238,12 @@ static void change_others(struct toucher *t)
             k++;
             continue;
         }
-        extent_trim(&h->dirty, t->off, t->n);
         if (t->access == WB_WRITE) {
             struct cache *c = &t->s->cache[h->cache];
-            uint64_t gone = extent_trim(&h->run, t->off, t->n) + (uint64_t)extent_trim(&h->rest, t->off, t->n);
+            uint64_t gone = holder_invalidate(h, t->off, t->n);
             c->free = WB_MIN(c->size, c->free + gone);
+        } else {
+            holder_clean(h, t->off, t->n);
         }
         if (h->run.len || h->rest.len)
             k++;
@@ -261,7 +262,9 @@ static uint32_t choose_victim(const struct toucher *t)
     for (uint32_t k = 0; k < t->r->nholders; k++) {
         const struct holder *h = &t->r->h[k];
         if (is_own(t, h)) continue;
-        uint64_t rank = (uint64_t)(h->dirty.len != 0) << 48 | (uint64_t)chain_index(t, h->cache) << 32 | h->used;
+        uint16_t age = (uint16_t)(t->r->touches - h->used);
+        uint64_t rank =
+            (uint64_t)(h->run.dirty || h->rest.dirty) << 48 | (uint64_t)chain_index(t, h->cache) << 32 | (65535u - age);
         if (rank < best_rank) {
             best_rank = rank;
             best = k;
@@ -277,27 +280,8 @@ static struct holder *holder_of(struct toucher *t, uint32_t cache)
     for (uint32_t k = 0; k < r->nholders; k++)
         if (r->h[k].cache == cache) return &r->h[k];
     uint32_t k = r->nholders < HOLDERS ? r->nholders++ : choose_victim(t);
-    r->h[k] = (struct holder){.cache = cache, .stamp = t->s->cache[cache].clock};
+    r->h[k] = (struct holder){.cache = (uint16_t)cache, .stamp = t->s->cache[cache].clock};
     return &r->h[k];
-}
-
-/* The span is now there with `bytes`: the run goes on, or a new run begins and the old one becomes part of the rest. */
-static void note_run(struct holder *h, uint32_t off, uint32_t n, uint32_t bytes)
-{
-    struct extent *run = &h->run;
-    bool inside = run->len && off >= run->start && off + n <= run->start + run->len;
-    if (inside && run->bytes == run->len && bytes == n) return; /* all there before and after */
-    extent_trim(&h->rest, off, n);
-    if (run->len && off == run->start + run->len) {
-        extent_join(run, off, n, bytes);
-        return;
-    }
-    extent_trim(run, off, n);
-    if (run->len) {
-        uint32_t both = run->bytes + extent_overlap(&h->rest, run->start, run->len);
-        extent_join(&h->rest, run->start, run->len, WB_MIN(both, run->len));
-    }
-    *run = (struct extent){off, bytes ? n : 0, bytes};
 }
 
 /* One level of the own chain takes in what it did not have: see docs/model-machine.md, displacement. */
@@ -305,22 +289,23 @@ static void insert_level(struct toucher *t, uint32_t i)
 {
     struct holder *h = holder_of(t, t->cache[i]);
     struct cache *c = &t->s->cache[t->cache[i]];
-    uint64_t had = holder_overlap(h, t->off, t->n), present;
+    uint64_t had = holder_overlap(h, t->off, t->n).bytes, present;
     uint64_t insert = t->n - t->held[i];
     uint64_t displaced = cache_insert(c, insert);
     uint64_t room = insert - displaced;
     if (displaced) {
         uint64_t left = decay_factor(displaced, c->size);
         holder_refresh(t->s, h);
-        present = (uint64_t)((unsigned __int128)c->size * (DECAY_ONE - left) >> 32) + ((had + room) * left >> 32);
+        unsigned __int128 q32 = (unsigned __int128)c->size * (DECAY_ONE - left) + (had + room) * left;
+        present = (uint64_t)((q32 + DECAY_ONE / 2) >> 32);
     } else {
         present = had + room;
     }
-    uint32_t bytes = (uint32_t)WB_MIN(present, t->n);
-    note_run(h, t->off, t->n, bytes);
-    if (t->access == WB_WRITE) extent_join(&h->dirty, t->off, t->n, bytes);
+    struct share now = {.bytes = (uint32_t)WB_MIN(present, t->n)};
+    now.dirty = t->access == WB_WRITE ? now.bytes : WB_MIN(now.bytes, holder_overlap(h, t->off, t->n).dirty);
+    holder_touch(h, t->off, t->n, now);
     h->stamp = c->clock;
-    h->used = t->r->touches;
+    h->used = (uint16_t)t->r->touches;
 }
 
 /* Everything of one span but the core time. */

@@ -319,7 +319,7 @@ void wb_machine_state_free(struct wb_machine_state *s);
  * present run, what was there before, the modified part) and how many bytes of each are still there, spread evenly;
  * so a buffer run through piece by piece is exact and everything stays O(1). Insertions first use free room, then
  * displace what is there in proportion: n inserted bytes leave exp(-n / size) of the others. Caches nest (L1 within
- * L2 within L3). A region remembers at most 6 caches; the innermost, least recent clean one of another CPU is
+ * L2 within L3). A region remembers at most 8 caches; the innermost, least recent clean one of another CPU is
  * forgotten first, the last writer's never.
  *
  * A read of bytes that another cache holds dirty is a cache-to-cache transfer that leaves both copies clean. A write
