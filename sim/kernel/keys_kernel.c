@@ -90,7 +90,7 @@ static const struct wb_key rows[] = {
     PATH("select_idle_cpu", "5 ns", "Looking at one CPU while searching an idle one, without its cache line."),
     PATH("resched_task", "15 ns", "Marking another CPU's task for rescheduling, without the interrupt."),
     PATH("reschedule_interrupt", "100 ns", "Handling a reschedule interrupt after its entry."),
-    PATH("__wake_up", "30 ns", "Walking a wait queue, per call."),
+    PATH("wake_up", "30 ns", "__wake_up(): walking a wait queue, per call."),
     PATH("prepare_to_wait", "30 ns", "Queueing oneself on a wait queue."),
     PATH("finish_wait", "15 ns", "Leaving a wait queue."),
     PATH("timer_tick", "1.5 us", "Timer interrupt: timekeeping, process accounting, timers."),
