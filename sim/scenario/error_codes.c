@@ -61,6 +61,22 @@ static const struct wb_error_info table[] = {
     { "E170", "the values of an axis cannot be read", "Axes: a,b,c | 1..10 | 0..1 /11 | 1..1024 *2 | 1ms..64ms *4 | @file.", "Write one of these forms." },
     { "E171", "an axis that cannot vary", "Some keys cannot be axes, two axes cannot vary the same key, and a sweep has at most a million points.", "Choose another key or fewer values." },
     { "E172", "axes that cannot move in lock step", "--zip wants axes that exist and have the same number of values.", "Give them the same number of values." },
+    { "E330", "the file is no case", "`wakebal reproduce` judges the `rows` of a case against published figures; this file has none.", "Give a case (wakebal list cases), or use `wakebal run`." },
+    { "E701", "gnuplot is not there", "Pictures are drawn by gnuplot. Its script and data were written, so that they can be drawn elsewhere.", "Install gnuplot-nox, or use --terminal." },
+    { "E702", "a picture could not be drawn", "There was nothing to draw, gnuplot refused, or the file could not be written; the message says which.", "Follow the message; script and data stay beside the picture." },
+    { "E901", "a setting of a real workload is wrong", "The real program that is to run on this machine does not take such a value.", "Correct the value." },
+    { "E902", "a key that this real workload does not have", "Real workloads take the keys of their model, as far as the real program has them.", "Remove the key." },
+    { "E903", "a real workload that cannot run as asked", "The sizes or numbers together are more than the system can do, or than is safe.", "Follow the message." },
+    { "E910", "a real workload did not end in time", "It was ended by force and nothing is left running.", "Lessen the work, or raise the limit." },
+    { "E911", "the system refused what a real workload needs", "Processes, memory, affinity or priorities were refused.", "Follow the message; some of it needs root." },
+    { "W010", "the precision goal was not reached", "The interval is wider than run.replications.half_width after run.replications.max replications. Results are printed; the exit code is 6.",
+      "Raise run.replications.max, or ask for less." },
+    { "W011", "runs did not finish", "Replications reached run.horizon before their fixed work was done; figures of finished work are missing in them.", "Raise run.horizon, or lessen the work." },
+    { "W012", "a replication is an outlier", "It lies far from the median, measured in median absolute deviations (MAD).", "Look at its windows; these workloads change regime." },
+    { "W013", "replications fall into two groups", "The figure is bimodal over replications, so a mean describes neither group.", "Report both groups and their shares." },
+    { "W014", "windows fall into two groups", "Within runs the figure changes between two regimes; a mean hides that.", "Look at the windows over time (wakebal plot)." },
+    { "W015", "a figure is missing in some replications", "It does not exist there: the work that defines it did not happen or did not finish.", "See the other notes for why." },
+    { "W016", "no figure can decide how many replications are enough", "No workload in the foreground reports a figure.", "Set run.replications.metric." },
 };
 
 const struct wb_error_info *wb_error_find(const char *code)

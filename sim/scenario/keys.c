@@ -263,6 +263,8 @@ const char *wb_key_lint(const struct wb_key *row)
     for (const char *p = row->path; *p; p++)
         if (!((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '_' || *p == '.' || *p == '*'))
             return "its path holds something else than a-z 0-9 _ . *";
+    for (const char *p = row->path; p; p = strchr(p, '.') ? strchr(p, '.') + 1 : NULL)
+        if (!(*p >= 'a' && *p <= 'z') && *p != '*') return "has a segment that does not start with a letter: no file could set it";
     if (!row->help || strlen(row->help) < 10) return "has no help";
     bool group = row->type == WB_KEY_GROUP || row->type == WB_KEY_GROUPS;
     if (row->def && !group && !row->source) return "has a default without a source";

@@ -15,14 +15,11 @@ static size_t known_keys(const struct wb_key_registry *keys, const struct scan_n
     return n;
 }
 
-/* By its keys: NULL = a scenario. A folder name decides a draw. */
+/* Where most of its keys are known; NULL = a scenario. A folder name decides a draw. */
 static const char *kind_of(const struct wb_key_registry *keys, const struct scan_node *root, const char *path)
 {
-    static const char *const top[] = { "machine", "kernel", "workload", "policy", "run", "sweep", "expect", "rows" };
     const char *best = NULL;
     size_t most = known_keys(keys, root, "");
-    for (size_t i = 0; i < WB_ARRAY_SIZE(top); i++)
-        if (scan_child(root, top[i]) && (i != 3 || !strstr(path, "kernels/"))) return NULL;
     for (size_t i = 0; i < WB_ARRAY_SIZE(scope); i++) {
         size_t n = known_keys(keys, root, scope[i]);
         bool folder = strstr(path, scope[i]) && n == most && n;

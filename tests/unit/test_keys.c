@@ -88,6 +88,8 @@ static void lint_finds_what_a_reviewer_would(void **state)
     assert_non_null(wb_key_lint(&bad));
     bad = good, bad.path = "a.B";
     assert_non_null(wb_key_lint(&bad));
+    bad = good, bad.path = "a._b"; /* libconfig knows no such name */
+    assert_non_null(wb_key_lint(&bad));
     bad = good, bad.flags = WB_KEY_REQUIRED;
     assert_non_null(wb_key_lint(&bad));
     bad = good, bad.choices = "x y";
