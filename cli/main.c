@@ -10,12 +10,14 @@
 #include "wakebal/diag.h"
 
 const struct verb verb_table[] = {
-    { "check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files" },
-    { "help", verb_help, "[VERB|KEY|GROUP|CODE]", "explain a verb, a scenario key, a group of keys or an error code" },
-    { "list", verb_list, "WHAT", "what ships or is on the search path: keys, machines, kernels, workloads, cases, ..." },
-    { "plot", verb_plot, "RESULT.json|SCENARIO", "draw windows over time, bars with intervals, or a latency distribution" },
-    { "reproduce", verb_reproduce, "[CASE...]", "run published cases: published beside simulated, with the verdict" },
     { "run", verb_run, "SCENARIO|PRESET", "simulate, replicate until precise, print the summary" },
+    { "reproduce", verb_reproduce, "[CASE...]", "run published cases: published beside simulated, with the verdict" },
+    { "plot", verb_plot, "RESULT.json|SCENARIO", "draw windows over time, bars with intervals, or a latency distribution" },
+    { "show", verb_show, "VIEW SCENARIO", "timeline, map, topology or domains in the terminal" },
+    { "topology", verb_topology, "--live|--synthetic S", "make a machine file from this machine or from a topology string" },
+    { "check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files" },
+    { "list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors" },
+    { "help", verb_help, "[VERB|KEY|GROUP|CODE]", "explain a verb, a scenario key, a group of keys or an error code" },
 };
 const size_t verb_table_n = sizeof verb_table / sizeof verb_table[0];
 
