@@ -198,17 +198,32 @@ void wb_scenario_list_free(char **names)
     free(names);
 }
 
+static const char *near_name(const char *const *kinds, size_t n, const char *name, struct arena *a)
+{
+    const char *best = NULL;
+    for (size_t i = 0; i < n && strlen(name) < 200; i++) {
+        size_t count;
+        char **names = wb_scenario_list(kinds[i], &count);
+        const char *near = wb_nearest(name, (const char *const *)names, count);
+        if (near && !best) best = scan_strdup(a, near, strlen(near));
+        wb_scenario_list_free(names);
+    }
+    return best;
+}
+
 const char *suggest_file(struct arena *a, const char *name, const char *kind)
 {
-    size_t n, len = 0;
-    char **names = wb_scenario_list(kind, &n);
-    const char *near = strlen(name) < 200 ? wb_nearest(name, (const char *const *)names, n) : NULL;
+    static const char *const scenarios[] = { "cases", "studies", "workloads" };
+    bool whole = !strcmp(kind, "cases"); /* where a scenario is wanted, all that can be run by name */
+    const char *const *kinds = whole ? scenarios : &kind;
+    size_t n = whole ? WB_ARRAY_SIZE(scenarios) : 1, shown = 0;
+    const char *near = near_name(kinds, n, name, a);
     char *text = near ? scan_printf(a, "did you mean '%s'?  Known: ", near) : scan_printf(a, "known: ");
-    for (size_t i = 0; i < n && len < 600; i++) {
-        text = scan_printf(a, "%s%s%s", text, i ? ", " : "", names[i]);
-        len = strlen(text);
+    for (size_t k = 0; k < n; k++) {
+        size_t count;
+        char **names = wb_scenario_list(kinds[k], &count);
+        for (size_t i = 0; i < count && strlen(text) < 600; i++) text = scan_printf(a, "%s%s%s", text, shown++ ? ", " : "", names[i]);
+        wb_scenario_list_free(names);
     }
-    text = n ? scan_printf(a, "%s   (or the path of a file)", text) : scan_printf(a, "give the path of a file; none is shipped");
-    wb_scenario_list_free(names);
-    return text;
+    return shown ? scan_printf(a, "%s   (or the path of a file)", text) : "give the path of a file; none is shipped";
 }

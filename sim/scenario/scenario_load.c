@@ -363,6 +363,10 @@ static void not_found(struct wb_scenario *s, const char *name, struct wb_diag *d
         return;
     }
     free(text);
+    static const char *const parts[][2] = { { "machines", "machine: give it with -m, beside a scenario" }, { "kernels", "kernel: give it with -k, beside a scenario" } };
+    for (size_t i = 0; i < WB_ARRAY_SIZE(parts); i++)
+        if (find_file(&s->arena, s->reader, s->search, s->only_folder, NULL, name, parts[i][0]))
+            fix = scan_printf(&s->arena, "'%.200s' is a %s", name, parts[i][1]);
     wb_diag_add(d, WB_ERROR, "E141", (struct wb_place){ 0 }, fix, "no scenario or file named '%.200s'", name);
 }
 

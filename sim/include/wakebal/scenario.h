@@ -67,8 +67,8 @@ const char *wb_scenario_name(const struct wb_scenario *s);               /* its 
  * must not outlive the scenario. NULL: errors in d. */
 struct wb_config *wb_scenario_at(struct wb_scenario *s, const struct wb_overrides *more, struct wb_diag *d) WB_MUST_USE;
 
-/* What kind of file it is by its keys: checks a scenario, machine, kernel or workload file alone. 0, or -1 with errors in d. */
-int wb_scenario_check(const char *path, const struct wb_key_registry *keys, struct wb_diag *d);
+/* Check a scenario, machine, kernel or workload file alone (its keys tell what it is), by path or shipped name. 0, or -1 with errors in d. */
+int wb_scenario_check(const char *name, const struct wb_key_registry *keys, struct wb_diag *d);
 
 /* Find a shipped or user file. kind: "machines" "kernels" "workloads" "cases" "studies". Malloc'd path or NULL. */
 char *wb_scenario_find(const char *name, const char *kind);

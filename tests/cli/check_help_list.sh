@@ -1,0 +1,96 @@
+#!/bin/bash
+# Verbs check, help and list; the shared options; exit codes.
+set -u
+wakebal=${WAKEBAL:?the program}
+unset WAKEBAL_PATH NO_COLOR CLICOLOR_FORCE
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+# try CODE WHERE TEXT ARG...: run with ARGs; exit code CODE, and the stream WHERE (out, err) holds TEXT.
+try() {
+    local code=$1 where=$2 text=$3
+    shift 3
+    "$wakebal" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+    local got=$?
+    if [ "$got" -ne "$code" ] || ! grep -qF -- "$text" "$tmp/$where"; then
+        echo "wakebal $*: exit code $got (wanted $code), wanted on $where: $text"
+        head -5 "$tmp/out" "$tmp/err"
+        failed=$((failed + 1))
+    fi
+}
+
+cat >"$tmp/good.cfg" <<'EOF'
+schema = 1;
+machine : { base = "itanium2-tiger4"; };
+kernel : { base = "linux-2.6.11"; };
+workload = ( { kind = "pipe_bw"; message = "4 KiB"; } );
+EOF
+sed 's/4 KiB/4 KB/' "$tmp/good.cfg" >"$tmp/bad.cfg"
+
+try 0 out "good.cfg: ok" check "$tmp/good.cfg"
+try 0 out "itanium2-tiger4: ok" check itanium2-tiger4
+try 3 err "ambiguous: write KiB (1024 bytes) or kB (1000 bytes)" check "$tmp/bad.cfg"
+try 3 err "bad.cfg:4:" check "$tmp/good.cfg" "$tmp/bad.cfg"
+try 0 out "good.cfg: ok" check --color never "$tmp/good.cfg"
+try 3 err $'\e[' check --color always "$tmp/bad.cfg"
+try 3 err "no scenario or file named 'nothing-there'" check nothing-there
+try 3 err "cannot read '$tmp': it is a folder" check "$tmp"
+try 3 err "it is no regular file" check /dev/null
+mkfifo "$tmp/fifo"
+try 3 err "it is no regular file" check "$tmp/fifo"
+head -c 9000000 /dev/zero >"$tmp/large.cfg"
+try 3 err "it is larger than 8 MiB" check "$tmp/large.cfg"
+
+try 2 err "an argument is missing: FILE..." check
+try 2 err "there is no option '--colour'" check --colour never "$tmp/good.cfg"
+try 2 err "Did you mean '--color'?" check --colour never "$tmp/good.cfg"
+try 2 err "Did you mean 'never'?" check --color nevr "$tmp/good.cfg"
+try 2 err "did you mean 'check'?" chek
+try 2 err "a verb is missing"
+try 2 err "'x' is one argument too many" list keys x
+try 0 out "wakebal " --version
+try 0 out "libraries" --version --verbose
+try 0 out "Usage: wakebal VERB" -h
+try 0 out "Usage: wakebal check" check --help
+try 0 out "Usage: wakebal check" help check
+[ "$("$wakebal" help | wc -l)" -le 24 ] || { echo "short help is longer than 24 lines"; failed=$((failed + 1)); }
+
+try 0 out "run.window   time, default \"100 ms\"   range 1 us .. 100 s" help run.window
+try 0 out "only for pipe_latency" help workload.message
+try 0 out "run.replications.half_width" help run.
+try 0 out "kernel.hz" help hz
+try 0 out "machine.idle.*.exit" help machine.idle.c1.exit
+try 0 out "an integer that libconfig would wrap" help E120
+try 2 err "Did you mean 'run.window'?" help run.windw
+try 2 err "is no verb, key, group or error code" help frobnicate
+
+for what in keys machines kernels workloads policies cases studies metrics errors; do
+    try 0 out "" list "$what"
+    [ -s "$tmp/out" ] || { echo "list $what prints nothing"; failed=$((failed + 1)); }
+done
+try 2 err "Did you mean 'machines'?" list machine
+WAKEBAL_PATH=$tmp
+export WAKEBAL_PATH
+mkdir "$tmp/machines"
+printf 'title = "my own";\ntopology = "pu:1";\n' >"$tmp/machines/mine.cfg"
+try 0 out "mine                         my own" list machines
+sed -i 's/itanium2-tiger4/mine/' "$tmp/good.cfg"
+mkdir "$tmp/elsewhere"
+mv "$tmp/good.cfg" "$tmp/elsewhere"
+try 0 out "good.cfg: ok" check "$tmp/elsewhere/good.cfg"
+
+# A full disk is a failure.
+"$wakebal" list keys >/dev/full 2>"$tmp/err"
+[ $? -eq 9 ] || { echo "writing to a full disk must exit with 9"; failed=$((failed + 1)); }
+
+# Hostile titles do nothing.
+printf 'title = "\\x1b[2J`touch %s/gone`$(touch %s/gone)<script>\\n";\ntopology = "pu:1";\n' "$tmp" "$tmp" >"$tmp/machines/evil.cfg"
+"$wakebal" list machines >"$tmp/out"
+if [ -e "$tmp/gone" ] || grep -q $'\e' "$tmp/out"; then echo "a title was obeyed"; failed=$((failed + 1)); fi
+{ printf 'title = "'; head -c 1000000 /dev/zero | tr '\0' 'x'; printf '";\ntopology = "pu:1";\n'; } >"$tmp/machines/long.cfg"
+try 0 out "long.cfg: ok" check "$tmp/machines/long.cfg"
+[ "$("$wakebal" list machines | awk '{ if (length > m) m = length } END { print m }')" -lt 300 ] || { echo "a title was not clipped"; failed=$((failed + 1)); }
+
+echo "$failed failed"
+[ "$failed" -eq 0 ]
