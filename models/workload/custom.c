@@ -223,7 +223,7 @@ static int expect_end(struct custom *c)
 {
     uint32_t parts = 0;
     for (uint32_t i = 0; i < c->ntasks; i++)
-        if (!c->task[i].prog.endless) parts += c->task[i].count * c->e.instances;
+        if (!c->task[i].prog.endless) parts += c->task[i].count;
     if (c->e.background) return 0;
     if (parts) wb_instance_expect(c->e.s, c->e.instance, parts);
     if (parts || wb_cfg_has(c->e.cfg, "run.duration")) return 0;
@@ -244,9 +244,7 @@ static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path
     c->fn_wake = wb_fn_id(s, "event_wake", WB_CAT_SYSCALL, 0);
     if (custom_declare(c) < 0 || read_tasks(c) < 0 || expect_end(c) < 0) return -1;
     make_figures(c);
-    for (uint32_t i = 0; i < c->e.instances; i++)
-        if (make_copy(c) < 0) return -1;
-    return 0;
+    return make_copy(c);
 }
 
 #define ONLY "custom"

@@ -64,7 +64,7 @@ static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path
     g->total = (uint64_t)wb_cfg_int(cfg, workload_key(&e, "chunks"));
     g->set_bytes = (uint64_t)wb_cfg_int(cfg, workload_key(&e, "working_set"));
     g->pattern = wb_cfg_str(cfg, workload_key(&e, "pattern"))[0] == 's' ? WB_STREAM : WB_RANDOM;
-    uint32_t count = (uint32_t)wb_cfg_int(cfg, workload_key(&e, "count")) * e.instances;
+    uint32_t count = (uint32_t)wb_cfg_int(cfg, workload_key(&e, "count"));
     for (uint32_t k = 0; k < count; k++)
         if (make_one(&e, g, k) < 0) return -1;
     workload_expect(&e, count);

@@ -91,7 +91,7 @@ static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path
     p->sleep = wb_cfg_dist(cfg, workload_key(&e, "sleep"));
     if (wb_cfg_has(cfg, workload_key(&e, "period"))) p->period = (sim_time)wb_cfg_int(cfg, workload_key(&e, "period"));
     p->total = (uint64_t)wb_cfg_int(cfg, workload_key(&e, "cycles"));
-    uint32_t count = (uint32_t)wb_cfg_int(cfg, workload_key(&e, "count")) * e.instances;
+    uint32_t count = (uint32_t)wb_cfg_int(cfg, workload_key(&e, "count"));
     for (uint32_t k = 0; k < count; k++)
         if (make_one(&e, p, k) < 0) return -1;
     workload_expect(&e, count);

@@ -177,7 +177,7 @@ static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path
     struct workload_entry e;
     struct workload_cmd cmd;
     if (workload_read(&e, s, cfg, path, instance, d) < 0 || workload_cmd_read(&e, "pipe_latency", &cmd) < 0) return -1;
-    uint32_t copies = (uint32_t)workload_cmd_int(&e, &cmd, "copies") * e.instances;
+    uint32_t copies = (uint32_t)workload_cmd_int(&e, &cmd, "copies");
     struct lat l = {.instance = instance, .endless = e.endless, .fn_call = e.fn_call};
     l.message = (uint64_t)workload_cmd_int(&e, &cmd, "message");
     l.total = (uint64_t)workload_cmd_int(&e, &cmd, "trips");

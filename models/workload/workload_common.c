@@ -33,7 +33,6 @@ int workload_read(struct workload_entry *e, struct wb_sim *s, const struct wb_co
 {
     *e =
         (struct workload_entry){.s = s, .cfg = cfg, .d = d, .path = path, .instance = instance, .start_cpu = WB_NO_CPU};
-    e->instances = (uint32_t)wb_cfg_int(cfg, workload_key(e, "instances"));
     e->nice = (int)wb_cfg_int(cfg, workload_key(e, "nice"));
     e->background = wb_cfg_bool(cfg, workload_key(e, "background"));
     e->endless = e->background || wb_cfg_has(cfg, "run.duration");

@@ -1,9 +1,9 @@
 /*
  * workload_common.h - what all workload kinds read from their entry and do alike.
  *
- * An entry may run in several instances (workload.instances) and each instance in several copies; all of them count
- * towards the same figures. CPUs are handed out: with a list of n CPUs, the k-th task of the entry gets the k-th CPU
- * of the list, modulo n.
+ * An entry may have several copies, and sim/ builds it as often as workload.instances says; all of them count towards
+ * the same figures. CPUs are handed out: with a list of n CPUs, the k-th task of an instance gets the k-th CPU of the
+ * list, modulo n.
  *
  * With run.duration a workload goes on until the run ends; without it, each of its tasks does its fixed work once.
  */
@@ -18,7 +18,6 @@ struct workload_entry {
     struct wb_diag *d;
     const char *path; /* "workload[2]" */
     uint32_t instance;
-    uint32_t instances; /* independent copies of the whole workload */
     int nice;
     bool pinned; /* cpus is a list */
     struct wb_cpumask cpus;

@@ -1,6 +1,7 @@
 /* wb-link: wb_workload wb_ipc wb_sched wb_experiment wb_scenario wb_kernel wb_machine wb_trace wb_measure wb_core */
-/* No byte is lost or invented by a pipe: random readers and writers with random sizes, some of whom leave early, with every version of the
- * rules, every page size and every kind of lock. Everybody must come to an end; what went in is what came out and what is inside. */
+/* No byte is lost or invented by a pipe: random readers and writers with random sizes, some of whom leave early, with
+ * every version of the rules, every page size and every kind of lock. Everybody must come to an end; what went in is
+ * what came out and what is inside. */
 #include "scripted.h"
 #include "simtest.h"
 
@@ -27,9 +28,12 @@ static size_t fill_script(struct script_op *out, const struct prop_op *ops, size
     bool early = false;
     for (size_t i = 0; i < n && k + 2 < OPS; i++) {
         if (ops[i].kind % TASKS != task) continue;
-        if (ops[i].b % 10 == 9) out[k++] = (struct script_op){SCRIPT_SLEEP, ops[i].a % (200 * WB_US)};
-        else if (ops[i].b % 10 == 8) out[k++] = (struct script_op){SCRIPT_RUN, ops[i].a % (50 * WB_US)};
-        else out[k++] = (struct script_op){reads ? SCRIPT_READ : SCRIPT_WRITE, size_of(&ops[i])};
+        if (ops[i].b % 10 == 9)
+            out[k++] = (struct script_op){SCRIPT_SLEEP, ops[i].a % (200 * WB_US)};
+        else if (ops[i].b % 10 == 8)
+            out[k++] = (struct script_op){SCRIPT_RUN, ops[i].a % (50 * WB_US)};
+        else
+            out[k++] = (struct script_op){reads ? SCRIPT_READ : SCRIPT_WRITE, size_of(&ops[i])};
         if (ops[i].kind >= 60) early = true;
     }
     if (reads && !early) {
@@ -43,7 +47,8 @@ static size_t fill_script(struct script_op *out, const struct prop_op *ops, size
 
 static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
 {
-    static const char *const versions[] = {"2.6.10", "2.6.11", "2.6.14", "2.6.16", "2.6.24", "2.6.30", "4.10", "5.5", "6.18"};
+    static const char *const versions[] = {"2.6.10", "2.6.11", "2.6.14", "2.6.16", "2.6.24",
+                                           "2.6.30", "4.10",   "5.5",    "6.18"};
     static const char *const pages[] = {"4 KiB", "8 KiB", "16 KiB", "64 KiB"};
     static const char *const locks[] = {"version", "semaphore", "mutex", "mutex_spin", "mutex_handoff", "fair"};
     static const char *const syncs[] = {"version", "always", "never"};
@@ -55,25 +60,34 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
     for (uint32_t t = 0; t < TASKS; t++) {
         bool reads = t >= writers;
         fill_script(list[t], ops, n, t, reads);
-        scripts[t] = (struct script){.op = list[t], .cpu = (int)(pick >> (24 + t) & 3) - 1, .reads = reads, .writes = !reads, .start = t * 3 * WB_US};
+        scripts[t] = (struct script){.op = list[t],
+                                     .cpu = (int)(pick >> (24 + t) & 3) - 1,
+                                     .reads = reads,
+                                     .writes = !reads,
+                                     .start = t * 3 * WB_US};
         if (scripts[t].cpu > 1) scripts[t].cpu = -1;
     }
     snprintf(text, sizeof text,
-             "kernel : { scheduler = \"o1\"; pipe = \"%s\"; page_size = \"%s\"; pipe_lock = \"%s\"; pipe_sync = \"%s\"; preempt = %s; };",
-             versions[pick % 9], pages[pick / 9 % 4], locks[pick / 36 % 6], syncs[pick / 216 % 3], pick >> 40 & 1 ? "true" : "false");
+             "kernel : { scheduler = \"o1\"; pipe = \"%s\"; page_size = \"%s\"; pipe_lock = \"%s\"; pipe_sync = "
+             "\"%s\"; preempt = %s; };",
+             versions[pick % 9], pages[pick / 9 % 4], locks[pick / 36 % 6], syncs[pick / 216 % 3],
+             pick >> 40 & 1 ? "true" : "false");
     struct scripted s = {.script = scripts, .n = TASKS};
     scripted_build(&s, text);
     bool ended = wb_sim_run(s.sim) == 0;
     int64_t written = 0, readd = 0;
     for (uint32_t t = 0; t < TASKS; t++) {
-        if (scripts[t].reads) readd += scripts[t].moved;
-        else written += scripts[t].moved;
+        if (scripts[t].reads)
+            readd += scripts[t].moved;
+        else
+            written += scripts[t].moved;
     }
     s.channel->ops->audit(s.channel, &in, &out, &inside);
     bool good = ended && in == out + inside && (int64_t)in == written && (int64_t)out == readd;
     if (!good)
-        snprintf(why, nwhy, "%s; ended %d, in %llu, out %llu, inside %llu, written %lld, read %lld", text, ended, (unsigned long long)in,
-                 (unsigned long long)out, (unsigned long long)inside, (long long)written, (long long)readd);
+        snprintf(why, nwhy, "%s; ended %d, in %llu, out %llu, inside %llu, written %lld, read %lld", text, ended,
+                 (unsigned long long)in, (unsigned long long)out, (unsigned long long)inside, (long long)written,
+                 (long long)readd);
     scripted_free(&s);
     return good;
 }

@@ -1,6 +1,6 @@
 /*
- * scripted.h - a workload kind for tests: tasks that run lists of C operations on one pipe and one sleeping lock, and write down
- * when each operation was done and what it returned.
+ * scripted.h - a workload kind for tests: tasks that run lists of C operations on one pipe and one sleeping lock, and
+ * write down when each operation was done and what it returned.
  *
  *     static const struct script_op a[] = {{SCRIPT_WRITE, 1000}, {SCRIPT_WRITE, 4000}, {SCRIPT_DONE, 0}};
  *     struct script scripts[] = {{.op = a, .cpu = 0, .writes = true}};
@@ -26,14 +26,14 @@ struct wb_key_registry *cli_keys_new(void); /* all rows that are built in; wb_te
 
 enum script_code {
     SCRIPT_DONE,
-    SCRIPT_READ,   /* arg: bytes */
+    SCRIPT_READ, /* arg: bytes */
     SCRIPT_WRITE,
-    SCRIPT_SLEEP,  /* arg: ps */
+    SCRIPT_SLEEP, /* arg: ps */
     SCRIPT_RUN,
     SCRIPT_LOCK,
     SCRIPT_UNLOCK,
     SCRIPT_TRYLOCK,
-    SCRIPT_AGAIN   /* go to the first operation */
+    SCRIPT_AGAIN /* go to the first operation */
 };
 
 struct script_op {
@@ -43,12 +43,12 @@ struct script_op {
 
 struct script {
     const struct script_op *op;
-    int cpu;              /* -1: free */
+    int cpu; /* -1: free */
     sim_time start;
-    bool reads, writes;   /* holds that end */
-    int64_t moved;        /* bytes read or written */
+    bool reads, writes; /* holds that end */
+    int64_t moved;      /* bytes read or written */
     bool ended;
-    uint32_t peak;        /* bytes of stack used */
+    uint32_t peak; /* bytes of stack used */
     struct wb_task *task;
 };
 
@@ -154,7 +154,8 @@ static uint64_t script_largest(const struct script_op *op)
     return n;
 }
 
-static int script_build(struct wb_sim *sim, const struct wb_config *cfg, const char *path, uint32_t instance, struct wb_diag *d)
+static int script_build(struct wb_sim *sim, const struct wb_config *cfg, const char *path, uint32_t instance,
+                        struct wb_diag *d)
 {
     struct scripted *s = scripted_now;
     uint32_t holders[2] = {0, 0};
@@ -165,13 +166,21 @@ static int script_build(struct wb_sim *sim, const struct wb_config *cfg, const c
     for (uint32_t i = 0; i < s->n; i++) {
         struct script *me = &s->script[i];
         void *frame;
-        struct wb_task_spec spec = {.name = "script", .step = script_step, .frame_bytes = sizeof(struct script_frame),
-                                    .klass = WB_CLASS_NORMAL, .allowed = script_mask(sim, me->cpu),
-                                    .start_cpu = me->cpu < 0 ? WB_NO_CPU : (cpu_id)me->cpu, .start_at = me->start,
-                                    .start_fixed = true, .instance = instance};
+        struct wb_task_spec spec = {.name = "script",
+                                    .step = script_step,
+                                    .frame_bytes = sizeof(struct script_frame),
+                                    .klass = WB_CLASS_NORMAL,
+                                    .allowed = script_mask(sim, me->cpu),
+                                    .start_cpu = me->cpu < 0 ? WB_NO_CPU : (cpu_id)me->cpu,
+                                    .start_at = me->start,
+                                    .start_fixed = true,
+                                    .instance = instance};
         me->task = wb_task_new(sim, &spec, &frame);
         *(struct script_frame *)frame =
-            (struct script_frame){.h = *(struct wb_frame *)frame, .s = s, .me = me, .buf = wb_sim_region(sim, script_largest(me->op), "script")};
+            (struct script_frame){.h = *(struct wb_frame *)frame,
+                                  .s = s,
+                                  .me = me,
+                                  .buf = wb_sim_region(sim, script_largest(me->op), "script")};
         holders[0] += me->writes;
         holders[1] += me->reads;
     }
@@ -199,17 +208,25 @@ static bool script_exists(void *ctx, const char *path)
     return !strcmp(path, "test.cfg") || wb_reader_files.exists(wb_reader_files.ctx, path);
 }
 
-static const struct wb_workload_ops script_ops = {
-    .abi = 1, .kind = "scripted", .help = "lists of C operations", .frame_need = sizeof(struct script_frame) + 192, .build = script_build};
-static const struct wb_key script_keys[] = {
-    {.path = "workload.scripted", .type = WB_KEY_INT, .def = "0", .only = "scripted", .help = "nothing", .source = "a test"}};
+static const struct wb_workload_ops script_ops = {.abi = 1,
+                                                  .kind = "scripted",
+                                                  .help = "lists of C operations",
+                                                  .frame_need = sizeof(struct script_frame) + 192,
+                                                  .build = script_build};
+static const struct wb_key script_keys[] = {{.path = "workload.scripted",
+                                             .type = WB_KEY_INT,
+                                             .def = "0",
+                                             .only = "scripted",
+                                             .help = "nothing",
+                                             .source = "a test"}};
 
 static inline void scripted_build(struct scripted *s, const char *text)
 {
     static const struct wb_workload_ops *const kinds[] = {&script_ops};
     static const struct wb_policy_ops *const policies[] = {&o1_policy};
     static const struct wb_ipc_ops *const ipcs[] = {&wb_ipc_pipe};
-    static const struct wb_registry reg = {.policies = policies, .npolicies = 1, .workloads = kinds, .nworkloads = 1, .ipcs = ipcs, .nipcs = 1};
+    static const struct wb_registry reg = {
+        .policies = policies, .npolicies = 1, .workloads = kinds, .nworkloads = 1, .ipcs = ipcs, .nipcs = 1};
     struct wb_reader reader = {.read = script_read, .exists = script_exists, .ctx = s};
     struct wb_scenario_options o = {.reader = &reader};
     scripted_now = s;

@@ -3,13 +3,26 @@
 #include "scripted.h"
 #include "simtest.h"
 
-#define READ(n) {SCRIPT_READ, (n)}
-#define WRITE(n) {SCRIPT_WRITE, (n)}
-#define SLEEP(t) {SCRIPT_SLEEP, (t)}
-#define DONE {SCRIPT_DONE, 0}
+#define READ(n) \
+    { \
+        SCRIPT_READ, (n) \
+    }
+#define WRITE(n) \
+    { \
+        SCRIPT_WRITE, (n) \
+    }
+#define SLEEP(t) \
+    { \
+        SCRIPT_SLEEP, (t) \
+    }
+#define DONE \
+    { \
+        SCRIPT_DONE, 0 \
+    }
 #define KIB 1024u
 
-static const char *const versions[] = {"2.6.10", "2.6.11", "2.6.14", "2.6.16", "2.6.24", "2.6.30", "4.10", "5.5", "6.18"};
+static const char *const versions[] = {"2.6.10", "2.6.11", "2.6.14", "2.6.16", "2.6.24",
+                                       "2.6.30", "4.10",   "5.5",    "6.18"};
 
 static const char *kernel(const char *version, const char *page)
 {
@@ -61,7 +74,9 @@ static void close_wakes_the_reader(void **state)
     static const struct script_op wr[] = {SLEEP(5 * WB_MS), DONE};
     static const struct script_op rd[] = {READ(100), DONE};
     for (size_t v = 0; v < WB_ARRAY_SIZE(versions); v++) {
-        struct script scripts[] = {{.op = wr, .cpu = 0, .writes = true}, {.op = rd, .cpu = 1, .reads = true}, {.op = rd, .cpu = 1, .reads = true}};
+        struct script scripts[] = {{.op = wr, .cpu = 0, .writes = true},
+                                   {.op = rd, .cpu = 1, .reads = true},
+                                   {.op = rd, .cpu = 1, .reads = true}};
         struct scripted s = {.script = scripts, .n = 3};
         scripted_build(&s, kernel(versions[v], "4 KiB"));
         assert_int_equal(wb_sim_run(s.sim), 0);
@@ -93,8 +108,10 @@ static void close_wakes_the_writer(void **state)
 static void writes_up_to_pipe_buf_are_atomic(void **state)
 {
     (void)state;
-    static const struct script_op small[] = {WRITE(1000), WRITE(4000), DONE}, large[] = {WRITE(1000), WRITE(5000), DONE};
-    static const struct script_op rd[] = {SLEEP(5 * WB_MS), READ(1), {SCRIPT_SLEEP, 5 * WB_MS}, READ(999), SLEEP(5 * WB_MS), DONE};
+    static const struct script_op small[] = {WRITE(1000), WRITE(4000), DONE},
+                                  large[] = {WRITE(1000), WRITE(5000), DONE};
+    static const struct script_op rd[] = {SLEEP(5 * WB_MS), READ(1),          {SCRIPT_SLEEP, 5 * WB_MS},
+                                          READ(999),        SLEEP(5 * WB_MS), DONE};
     struct script scripts[] = {{.op = small, .cpu = 0, .writes = true}, {.op = rd, .cpu = 1, .reads = true}};
     struct scripted s = {.script = scripts, .n = 2};
     scripted_build(&s, kernel("2.6.10", "4 KiB"));
@@ -158,8 +175,8 @@ static void syscall_merging(void **state)
     }
 }
 
-/* 5.5: sleepers are exclusive. One byte wakes one of three readers; a reader that leaves something wakes the next. Before, a wake
- * is for all: the losers find nothing and sleep again. */
+/* 5.5: sleepers are exclusive. One byte wakes one of three readers; a reader that leaves something wakes the next.
+ * Before, a wake is for all: the losers find nothing and sleep again. */
 static void exclusive_sleepers(void **state)
 {
     (void)state;
@@ -169,15 +186,19 @@ static void exclusive_sleepers(void **state)
     for (int bytes = 1; bytes <= 2; bytes++) {
         for (size_t v = 0; v < WB_ARRAY_SIZE(versions); v++) {
             bool exclusive = pipe_rules_find(versions[v])->gen == PIPE_GEN_HEAD;
-            struct script scripts[] = {{.op = rd, .cpu = 0, .reads = true}, {.op = rd, .cpu = 0, .reads = true},
-                                       {.op = rd, .cpu = 0, .reads = true}, {.op = bytes == 1 ? one : two, .cpu = 1, .writes = true}};
+            struct script scripts[] = {{.op = rd, .cpu = 0, .reads = true},
+                                       {.op = rd, .cpu = 0, .reads = true},
+                                       {.op = rd, .cpu = 0, .reads = true},
+                                       {.op = bytes == 1 ? one : two, .cpu = 1, .writes = true}};
             struct scripted s = {.script = scripts, .n = 4};
             scripted_build(&s, kernel(versions[v], "4 KiB"));
             assert_int_equal(wb_sim_run(s.sim), 0);
             assert_int_equal(scripts[0].moved + scripts[1].moved + scripts[2].moved, bytes);
             double sleeps = scripted_metric(&s, "pipe.sleeps_reader");
-            if (exclusive) assert_true(sleeps == 3);
-            else assert_true(sleeps == 3 + (3 - bytes));
+            if (exclusive)
+                assert_true(sleeps == 3);
+            else
+                assert_true(sleeps == 3 + (3 - bytes));
             scripted_free(&s);
         }
     }
@@ -225,7 +246,9 @@ static void stack_need(void **state)
     static const struct script_op rd[] = {READ(1), READ(100 * KIB), {SCRIPT_AGAIN, 0}, DONE};
     uint32_t peak = 0;
     for (size_t v = 0; v < WB_ARRAY_SIZE(versions); v++) {
-        struct script scripts[] = {{.op = wr, .cpu = 0, .writes = true}, {.op = rd, .cpu = 1, .reads = true}, {.op = wr, .cpu = 0, .writes = true}};
+        struct script scripts[] = {{.op = wr, .cpu = 0, .writes = true},
+                                   {.op = rd, .cpu = 1, .reads = true},
+                                   {.op = wr, .cpu = 0, .writes = true}};
         struct scripted s = {.script = scripts, .n = 3};
         scripted_build(&s, kernel(versions[v], "16 KiB"));
         assert_int_equal(wb_sim_run(s.sim), 0);
@@ -238,10 +261,15 @@ static void stack_need(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(partial_read_and_end_of_file), cmocka_unit_test(close_wakes_the_reader), cmocka_unit_test(close_wakes_the_writer),
-        cmocka_unit_test(writes_up_to_pipe_buf_are_atomic), cmocka_unit_test(merging), cmocka_unit_test(syscall_merging),
-        cmocka_unit_test(exclusive_sleepers), cmocka_unit_test(pages_come_back), cmocka_unit_test(nothing_moves_nothing),
-        cmocka_unit_test(stack_need)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(partial_read_and_end_of_file),
+                                       cmocka_unit_test(close_wakes_the_reader),
+                                       cmocka_unit_test(close_wakes_the_writer),
+                                       cmocka_unit_test(writes_up_to_pipe_buf_are_atomic),
+                                       cmocka_unit_test(merging),
+                                       cmocka_unit_test(syscall_merging),
+                                       cmocka_unit_test(exclusive_sleepers),
+                                       cmocka_unit_test(pages_come_back),
+                                       cmocka_unit_test(nothing_moves_nothing),
+                                       cmocka_unit_test(stack_need)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

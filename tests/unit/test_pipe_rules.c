@@ -5,11 +5,14 @@
 static void version_finds_the_rules_before_it(void **state)
 {
     (void)state;
-    static const struct { const char *version, *row; } cases[] = {
-        {"2.6.0", "2.6.0"},   {"2.6.10", "2.6.0"},  {"2.6.11", "2.6.11"}, {"2.6.13", "2.6.11"}, {"2.6.14", "2.6.14"}, {"2.6.15", "2.6.14"},
-        {"2.6.16", "2.6.16"}, {"2.6.22", "2.6.16"}, {"2.6.23", "2.6.23"}, {"2.6.24", "2.6.24"}, {"2.6.29", "2.6.24"}, {"2.6.30", "2.6.30"},
-        {"2.6.36", "2.6.35"}, {"3.0", "2.6.35"},    {"4.9", "2.6.35"},    {"4.10", "4.10"},     {"5.4", "4.10"},      {"5.4.77", "4.10"},
-        {"5.5", "5.5"},       {"6.17", "5.5"},      {"6.18", "6.18"},     {"7.0", "6.18"}};
+    static const struct {
+        const char *version, *row;
+    } cases[] = {{"2.6.0", "2.6.0"},   {"2.6.10", "2.6.0"},  {"2.6.11", "2.6.11"}, {"2.6.13", "2.6.11"},
+                 {"2.6.14", "2.6.14"}, {"2.6.15", "2.6.14"}, {"2.6.16", "2.6.16"}, {"2.6.22", "2.6.16"},
+                 {"2.6.23", "2.6.23"}, {"2.6.24", "2.6.24"}, {"2.6.29", "2.6.24"}, {"2.6.30", "2.6.30"},
+                 {"2.6.36", "2.6.35"}, {"3.0", "2.6.35"},    {"4.9", "2.6.35"},    {"4.10", "4.10"},
+                 {"5.4", "4.10"},      {"5.4.77", "4.10"},   {"5.5", "5.5"},       {"6.17", "5.5"},
+                 {"6.18", "6.18"},     {"7.0", "6.18"}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(cases); i++) {
         const struct pipe_rules *r = pipe_rules_find(cases[i].version);
         assert_non_null(r);
@@ -20,7 +23,8 @@ static void version_finds_the_rules_before_it(void **state)
 static void not_a_version(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "2", "2.4.31", "2.6.", "v2.6.11", "2.6.11-rc1", "2.6.11.3", "2..6", "6.99999", "-1"};
+    static const char *const bad[] = {"",           "2",        "2.4.31", "2.6.",    "v2.6.11",
+                                      "2.6.11-rc1", "2.6.11.3", "2..6",   "6.99999", "-1"};
     for (size_t i = 0; i < WB_ARRAY_SIZE(bad); i++) {
         /* "2" is 2.0.0: a version, but older than any rules */
         assert_null(pipe_rules_find(bad[i]));
@@ -70,8 +74,9 @@ static void keys_pass_the_lint(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(version_finds_the_rules_before_it), cmocka_unit_test(not_a_version), cmocka_unit_test(table_is_in_order_and_complete),
-        cmocka_unit_test(what_changed_when), cmocka_unit_test(keys_pass_the_lint)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(version_finds_the_rules_before_it),
+                                       cmocka_unit_test(not_a_version),
+                                       cmocka_unit_test(table_is_in_order_and_complete),
+                                       cmocka_unit_test(what_changed_when), cmocka_unit_test(keys_pass_the_lint)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

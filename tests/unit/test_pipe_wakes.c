@@ -1,15 +1,17 @@
 /* wb-link: wb_workload wb_ipc wb_sched wb_experiment wb_scenario wb_kernel wb_machine wb_trace wb_measure wb_core */
-/* Wake calls and handoffs of bw_pipe by version and page size: the arithmetic that the rules imply, on one CPU and on two. */
+/* Wake calls and handoffs of bw_pipe by version and page size: the arithmetic that the rules imply, on one CPU and on
+ * two. */
 #include "simtest.h"
 #include "wbtest.h"
 
 #define MESSAGES 64.0
 
-static const char text[] = "schema = 1;\n"
-                           "machine : { base = \"smp2\"; };\n"
-                           "kernel : { scheduler = \"o1\"; hz = 1000; };\n"
-                           "workload = ( { kind = \"pipe_bw\"; message = \"64 KiB\"; total = \"4 MiB\"; cpus = \"0\"; } );\n"
-                           "run : { warmup = \"none\"; };\n";
+static const char text[] =
+    "schema = 1;\n"
+    "machine : { base = \"smp2\"; };\n"
+    "kernel : { scheduler = \"o1\"; hz = 1000; };\n"
+    "workload = ( { kind = \"pipe_bw\"; message = \"64 KiB\"; total = \"4 MiB\"; cpus = \"0\"; } );\n"
+    "run : { warmup = \"none\"; };\n";
 
 struct counts {
     double handoffs, fills, sync_writer, plain_writer, sync_reader, plain_reader;
@@ -43,7 +45,10 @@ static void about(double got, double want)
 
 static void one_page(void **state)
 {
-    static const struct { const char *page; double handoffs; } rows[] = {{"4 KiB", 16}, {"8 KiB", 8}, {"16 KiB", 4}, {"64 KiB", 1}};
+    static const struct {
+        const char *page;
+        double handoffs;
+    } rows[] = {{"4 KiB", 16}, {"8 KiB", 8}, {"16 KiB", 4}, {"64 KiB", 1}};
     (void)state;
     for (size_t i = 0; i < WB_ARRAY_SIZE(rows); i++) {
         for (int apart = 0; apart < 2; apart++) {
@@ -58,8 +63,9 @@ static void one_page(void **state)
     }
 }
 
-/* Four messages fill the ring of 16 slots of 16 KiB. A write that finds it full has put nothing in and wakes nobody before it sleeps, so
- * there is one plain wake a call and never a sync one; with 4 KiB pages and half a message left over, there is. */
+/* Four messages fill the ring of 16 slots of 16 KiB. A write that finds it full has put nothing in and wakes nobody
+ * before it sleeps, so there is one plain wake a call and never a sync one; with 4 KiB pages and half a message left
+ * over, there is. */
 static void ring_of_2_6_11(void **state)
 {
     (void)state;
@@ -142,7 +148,11 @@ static void counterfactual_sync(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_page), cmocka_unit_test(ring_of_2_6_11), cmocka_unit_test(ring_overflows), cmocka_unit_test(all_sync_from_2_6_24),
-                                       cmocka_unit_test(edges_only_from_5_5), cmocka_unit_test(counterfactual_sync)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_page),
+                                       cmocka_unit_test(ring_of_2_6_11),
+                                       cmocka_unit_test(ring_overflows),
+                                       cmocka_unit_test(all_sync_from_2_6_24),
+                                       cmocka_unit_test(edges_only_from_5_5),
+                                       cmocka_unit_test(counterfactual_sync)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

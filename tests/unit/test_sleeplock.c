@@ -3,11 +3,26 @@
 #include "scripted.h"
 #include "simtest.h"
 
-#define LOCK {SCRIPT_LOCK, 0}
-#define UNLOCK {SCRIPT_UNLOCK, 0}
-#define RUN(t) {SCRIPT_RUN, (t)}
-#define SLEEP(t) {SCRIPT_SLEEP, (t)}
-#define DONE {SCRIPT_DONE, 0}
+#define LOCK \
+    { \
+        SCRIPT_LOCK, 0 \
+    }
+#define UNLOCK \
+    { \
+        SCRIPT_UNLOCK, 0 \
+    }
+#define RUN(t) \
+    { \
+        SCRIPT_RUN, (t) \
+    }
+#define SLEEP(t) \
+    { \
+        SCRIPT_SLEEP, (t) \
+    }
+#define DONE \
+    { \
+        SCRIPT_DONE, 0 \
+    }
 
 static const char four[] = "machine : { base = \"smp2\"; topology = \"pack:4 l3:1(size=8MiB) core:1 pu:1\"; };";
 
@@ -39,7 +54,8 @@ static void first_come_first_served(void **state)
         struct scripted s = {.script = scripts, .n = 3, .lock_kind = (enum wb_sleeplock_kind)kind};
         scripted_build(&s, four);
         assert_int_equal(wb_sim_run(s.sim), 0);
-        sim_time freed = when(&s, 0, SCRIPT_UNLOCK, 0), b = when(&s, 1, SCRIPT_LOCK, 0), c = when(&s, 2, SCRIPT_LOCK, 0);
+        sim_time freed = when(&s, 0, SCRIPT_UNLOCK, 0), b = when(&s, 1, SCRIPT_LOCK, 0),
+                 c = when(&s, 2, SCRIPT_LOCK, 0);
         assert_true(b > WB_MS && c >= b + 100 * WB_US); /* exclusion, and order */
         assert_true(b < freed + 50 * WB_US);
         assert_int_equal(s.lock.acquired, 3);
@@ -54,12 +70,13 @@ static void first_come_first_served(void **state)
     }
 }
 
-/* The owner drops the lock and takes it again at once, on the same CPU: it robs the waiter that it has just woken, unless the lock is
- * handed over. */
+/* The owner drops the lock and takes it again at once, on the same CPU: it robs the waiter that it has just woken,
+ * unless the lock is handed over. */
 static void stealing_and_hand_off(void **state)
 {
     (void)state;
-    static const struct script_op owner[] = {LOCK, RUN(WB_MS), UNLOCK, LOCK, RUN(500 * WB_US), UNLOCK, SLEEP(WB_MS), DONE};
+    static const struct script_op owner[] = {LOCK,   RUN(WB_MS),   UNLOCK, LOCK, RUN(500 * WB_US),
+                                             UNLOCK, SLEEP(WB_MS), DONE};
     static const struct script_op waiter[] = {LOCK, UNLOCK, DONE};
     for (int kind = 0; wb_sleeplock_kind_name[kind]; kind++) {
         if (kind == WB_LOCK_MUTEX_SPIN || kind == WB_LOCK_MUTEX_HANDOFF) continue; /* their waiter spins */
@@ -102,16 +119,32 @@ static void spins_only_while_the_owner_runs(void **state)
     }
 }
 
-/* Linux 4.10: a waiter that was woken and found the lock stolen asks for a hand-off; the next unlock gives it. Before, it may be robbed
- * again and again. The owner takes the lock back at once each time; the waiter's CPU is slow to wake because it sleeps. */
+/* Linux 4.10: a waiter that was woken and found the lock stolen asks for a hand-off; the next unlock gives it.
+ * Before, it may be robbed again and again. The owner takes the lock back at once each time; the waiter's CPU is slow
+ * to wake because it sleeps. */
 static void starved_waiter(void **state)
 {
     (void)state;
-    static const struct script_op greedy[] = {LOCK, RUN(200 * WB_US), SLEEP(100 * WB_US), UNLOCK, LOCK, SLEEP(100 * WB_US), UNLOCK,
-                                              LOCK, SLEEP(100 * WB_US), UNLOCK, LOCK, SLEEP(100 * WB_US), UNLOCK, DONE};
+    static const struct script_op greedy[] = {LOCK,
+                                              RUN(200 * WB_US),
+                                              SLEEP(100 * WB_US),
+                                              UNLOCK,
+                                              LOCK,
+                                              SLEEP(100 * WB_US),
+                                              UNLOCK,
+                                              LOCK,
+                                              SLEEP(100 * WB_US),
+                                              UNLOCK,
+                                              LOCK,
+                                              SLEEP(100 * WB_US),
+                                              UNLOCK,
+                                              DONE};
     static const struct script_op waiter[] = {LOCK, UNLOCK, DONE};
-    static const struct { enum wb_sleeplock_kind kind; uint64_t handed; int before; } rows[] = {
-        {WB_LOCK_MUTEX, 0, 4}, {WB_LOCK_MUTEX_SPIN, 0, 4}, {WB_LOCK_MUTEX_HANDOFF, 1, 2}};
+    static const struct {
+        enum wb_sleeplock_kind kind;
+        uint64_t handed;
+        int before;
+    } rows[] = {{WB_LOCK_MUTEX, 0, 4}, {WB_LOCK_MUTEX_SPIN, 0, 4}, {WB_LOCK_MUTEX_HANDOFF, 1, 2}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(rows); i++) {
         struct script scripts[] = {{.op = greedy, .cpu = 0}, {.op = waiter, .cpu = 1, .start = 250 * WB_US}};
         struct scripted s = {.script = scripts, .n = 2, .lock_kind = rows[i].kind};
@@ -127,7 +160,8 @@ static void starved_waiter(void **state)
     }
 }
 
-/* Waiting times: n tasks on n CPUs, each holding the lock 100 us: the k-th waits (k - 1) x 100 us and what hand-overs cost. */
+/* Waiting times: n tasks on n CPUs, each holding the lock 100 us: the k-th waits (k - 1) x 100 us and what hand-overs
+ * cost. */
 static void waiting_times_add_up(void **state)
 {
     (void)state;
@@ -166,8 +200,11 @@ static void trylock(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(first_come_first_served), cmocka_unit_test(stealing_and_hand_off),
-                                       cmocka_unit_test(spins_only_while_the_owner_runs), cmocka_unit_test(starved_waiter),
-                                       cmocka_unit_test(waiting_times_add_up), cmocka_unit_test(trylock)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(first_come_first_served),
+                                       cmocka_unit_test(stealing_and_hand_off),
+                                       cmocka_unit_test(spins_only_while_the_owner_runs),
+                                       cmocka_unit_test(starved_waiter),
+                                       cmocka_unit_test(waiting_times_add_up),
+                                       cmocka_unit_test(trylock)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

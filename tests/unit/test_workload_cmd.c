@@ -1,0 +1,102 @@
+/* wb-link: wb_workload wb_ipc wb_kernel wb_machine wb_scenario wb_trace wb_measure wb_core */
+#include "workload_cmd.h"
+#include "wbtest.h"
+
+struct expected {
+    const char *cmd, *kind, *settings; /* "key=value key=value", in order */
+};
+
+static void real_commands(void **state)
+{
+    (void)state;
+    static const struct expected rows[] = {
+        {"bw_pipe", "pipe_bw", ""},
+        {"bw_pipe -m 65536 -M 50m -P 1", "pipe_bw", "message=64 KiB total=50 MiB copies=1"},
+        {"./bin/x86_64-linux-gnu/bw_pipe -m64k -P4 -W 1000 -N 11", "pipe_bw", "message=64 KiB copies=4"},
+        {"bw_pipe -M 1000 -m 3", "pipe_bw", "total=1 kB message=3 B"},
+        {"lat_pipe", "pipe_latency", "message=1 B"},
+        {"lat_pipe -P 2 -N 5", "pipe_latency", "message=1 B copies=2"},
+        {"perf bench sched pipe", "pipe_latency", "message=4 B"},
+        {"perf bench sched pipe -l 1000 -T", "pipe_latency", "message=4 B trips=1000 threads=true"},
+        {"/usr/bin/perf bench sched pipe --loop=77 --threaded", "pipe_latency", "message=4 B trips=77 threads=true"},
+        {"taskset -c 0,2-3 bw_pipe", "pipe_bw", "cpus=0,2-3"},
+        {"nice -n -5 taskset --cpu-list 1 lat_pipe", "pipe_latency", "nice=-5 cpus=1 message=1 B"},
+        {"nice -19 bw_pipe", "pipe_bw", "nice=19"},
+        {"  bw_pipe\t-m  1M ", "pipe_bw", "message=1 MiB"},
+        {"bw_pipe -m 1 -m 2", "pipe_bw", "message=2 B"},
+    };
+    for (size_t i = 0; i < WB_ARRAY_SIZE(rows); i++) {
+        struct workload_cmd c;
+        const char *why = NULL;
+        size_t at, len;
+        char got[512] = "";
+        if (wb_workload_from_cmd(rows[i].cmd, &c, &why, &at, &len)) fail_msg("%s: %s", rows[i].cmd, why);
+        assert_string_equal(c.kind, rows[i].kind);
+        for (size_t k = 0; k < c.n; k++)
+            snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s=%s", k ? " " : "", c.set[k].key,
+                     c.set[k].value);
+        assert_string_equal(got, rows[i].settings);
+    }
+}
+
+static void mistakes_point_at_the_word(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cmd;
+        size_t at, len;
+        const char *why;
+    } rows[] = {
+        {"", 0, 0, "empty"},
+        {"bw_pip -m 1", 0, 6, "only bw_pipe"},
+        {"bw_pipe -x 1", 8, 2, "not understood"},
+        {"bw_pipe -m", 8, 2, "number"},
+        {"bw_pipe -m 64q", 11, 3, "number"},
+        {"bw_pipe -P 0", 11, 1, "at least 1"},
+        {"bw_pipe -m 99999999999999", 11, 14, "number"},
+        {"bw_pipe 65536", 8, 5, "not understood"},
+        {"perf bench sched messaging", 0, 4, "only bw_pipe"},
+        {"taskset 1 bw_pipe", 0, 7, "taskset -c"},
+        {"nice bw_pipe", 0, 4, "nice -n"},
+        {"taskset -c 0", 11, 1, "only bw_pipe"},
+        {"taskset -c", 0, 7, "taskset -c"},
+        {"perf bench sched pipe -T1", 22, 3, "not understood"},
+    };
+    for (size_t i = 0; i < WB_ARRAY_SIZE(rows); i++) {
+        struct workload_cmd c;
+        const char *why = "";
+        size_t at = 99, len = 99;
+        if (wb_workload_from_cmd(rows[i].cmd, &c, &why, &at, &len) != -1) fail_msg("'%s' was understood", rows[i].cmd);
+        if (at != rows[i].at || len != rows[i].len || !strstr(why, rows[i].why))
+            fail_msg("'%s': at %zu, %zu long: %s", rows[i].cmd, at, len, why);
+    }
+}
+
+/* Nothing that is pasted can run over its buffers. */
+static void long_and_strange_text(void **state)
+{
+    (void)state;
+    char text[2000];
+    struct workload_cmd c;
+    const char *why;
+    size_t at, len;
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    assert_int_equal(wb_workload_from_cmd(text, &c, &why, &at, &len), -1);
+    for (size_t i = 0; i < 400; i++) text[i] = i & 1 ? ' ' : 'x';
+    text[400] = 0;
+    assert_int_equal(wb_workload_from_cmd(text, &c, &why, &at, &len), -1);
+    memset(text, 0, sizeof text);
+    strcpy(text, "taskset -c ");
+    memset(text + 11, '1', 100);
+    strcpy(text + 111, " bw_pipe");
+    assert_int_equal(wb_workload_from_cmd(text, &c, &why, &at, &len), -1);
+    assert_int_equal(wb_workload_from_cmd("\xff\xfe$(reboot)", &c, &why, &at, &len), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(real_commands), cmocka_unit_test(mistakes_point_at_the_word),
+                                       cmocka_unit_test(long_and_strange_text)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
