@@ -10,14 +10,16 @@
 #include "wakebal/diag.h"
 
 const struct verb verb_table[] = {
-    { "run", verb_run, "SCENARIO|PRESET", "simulate, replicate until precise, print the summary" },
-    { "reproduce", verb_reproduce, "[CASE...]", "run published cases: published beside simulated, with the verdict" },
-    { "plot", verb_plot, "RESULT.json|SCENARIO", "draw windows over time, bars with intervals, or a latency distribution" },
-    { "show", verb_show, "VIEW SCENARIO", "timeline, map, topology or domains in the terminal" },
-    { "topology", verb_topology, "--live|--synthetic S", "make a machine file from this machine or from a topology string" },
-    { "check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files" },
-    { "list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors" },
-    { "help", verb_help, "[VERB|KEY|GROUP|CODE]", "explain a verb, a scenario key, a group of keys or an error code" },
+    {"run", verb_run, "SCENARIO|PRESET", "simulate, replicate until precise, print the summary"},
+    {"reproduce", verb_reproduce, "[CASE...]", "run published cases: published beside simulated, with the verdict"},
+    {"plot", verb_plot, "RESULT.json|SCENARIO",
+     "draw windows over time, bars with intervals, or a latency distribution"},
+    {"show", verb_show, "VIEW SCENARIO", "timeline, map, topology or domains in the terminal"},
+    {"topology", verb_topology, "--live|--synthetic S",
+     "make a machine file from this machine or from a topology string"},
+    {"check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files"},
+    {"list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors"},
+    {"help", verb_help, "[VERB|KEY|GROUP|CODE]", "explain a verb, a scenario key, a group of keys or an error code"},
 };
 const size_t verb_table_n = sizeof verb_table / sizeof verb_table[0];
 
@@ -45,7 +47,8 @@ static int version(int argc, char **argv)
 {
     printf("wakebal %s\n", WB_VERSION);
     if (argc > 2 && !strcmp(argv[2], "--verbose"))
-        printf("compiler   %s\nscenarios  %s\n           %s\nlibraries  GSL, libconfig, hwloc, jansson, SQLite\nlicence    GPL-3.0-or-later\n",
+        printf("compiler   %s\nscenarios  %s\n           %s\nlibraries  GSL, libconfig, hwloc, jansson, "
+               "SQLite\nlicence    GPL-3.0-or-later\n",
                __VERSION__, WB_SOURCE_SCENARIOS, WB_INSTALL_SCENARIOS);
     return EXIT_FINE;
 }
@@ -68,7 +71,7 @@ static int run_verb(const struct verb *v, int argc, char **argv)
 
 static int dispatch(int argc, char **argv)
 {
-    char *help[] = { "wakebal help", NULL };
+    char *help[] = {"wakebal help", NULL};
     if (argc < 2) {
         fprintf(stderr, "wakebal: a verb is missing\nTry `wakebal help'.\n");
         return EXIT_USAGE;

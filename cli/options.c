@@ -12,44 +12,64 @@
 #include "wakebal/units.h"
 
 enum {
-    OPT_PRINT_CONFIG = 0x2000, OPT_PRECISION, OPT_CONFIDENCE, OPT_WARMUP, OPT_DRY_RUN, OPT_FAIL_IF, OPT_VARY, OPT_ZIP, OPT_WHERE, OPT_JSON,
-    OPT_CSV, OPT_MARKDOWN, OPT_DATA, OPT_KEEP_SAMPLES, OPT_TRACE, OPT_COLOR, OPT_PROGRESS, OPT_ASCII, OPT_DURATION
+    OPT_PRINT_CONFIG = 0x2000,
+    OPT_PRECISION,
+    OPT_CONFIDENCE,
+    OPT_WARMUP,
+    OPT_DRY_RUN,
+    OPT_FAIL_IF,
+    OPT_VARY,
+    OPT_ZIP,
+    OPT_WHERE,
+    OPT_JSON,
+    OPT_CSV,
+    OPT_MARKDOWN,
+    OPT_DATA,
+    OPT_KEEP_SAMPLES,
+    OPT_TRACE,
+    OPT_COLOR,
+    OPT_PROGRESS,
+    OPT_ASCII,
+    OPT_DURATION
 };
 
 static const struct {
     struct argp_option o;
     unsigned group;
 } shared[] = {
-    { { "set", 's', "KEY=VALUE", 0, "Set a scenario key (wakebal list keys)", 1 }, CLI_SCENARIO },
-    { { "machine", 'm', "NAME|FILE|SYNTHETIC", 0, "Run on another machine", 1 }, CLI_SCENARIO },
-    { { "kernel", 'k', "NAME|FILE", 0, "Run on another kernel", 1 }, CLI_SCENARIO },
-    { { "policy", 'p', "NAME", 0, "Scheduler family: sets kernel.scheduler", 1 }, CLI_SCENARIO },
-    { { "seed", 'S', "N", 0, "Seed of all random streams: sets run.seed", 1 }, CLI_SCENARIO },
-    { { "print-config", OPT_PRINT_CONFIG, NULL, 0, "Print every key with its value and where it came from, and stop", 1 }, CLI_SCENARIO },
-    { { "replications", 'r', "N|MIN..MAX", 0, "How often to repeat", 2 }, CLI_MEASURE },
-    { { "precision", OPT_PRECISION, "RATIO", 0, "Goal for the half width of the interval, for example 2%", 2 }, CLI_MEASURE },
-    { { "confidence", OPT_CONFIDENCE, "RATIO", 0, "Confidence of the intervals, for example 95%", 2 }, CLI_MEASURE },
-    { { "warmup", OPT_WARMUP, "auto|none|TIME", 0, "Time at the start that is not counted", 2 }, CLI_MEASURE },
-    { { "duration", OPT_DURATION, "TIME", 0, "Simulated time of a run: sets run.duration", 2 }, CLI_MEASURE },
-    { { "jobs", 'j', "N|auto", 0, "Replications that run at once", 2 }, CLI_MEASURE },
-    { { "dry-run", OPT_DRY_RUN, NULL, 0, "Say what would run, and stop", 2 }, CLI_MEASURE },
-    { { "fail-if", OPT_FAIL_IF, "EXPR", 0, "Exit with code 4 when this holds of the results", 2 }, CLI_MEASURE },
-    { { "vary", OPT_VARY, "KEY=VALUES", 0, "An axis: a,b,c  1..10  0..1 /11  1..1024 *2  1ms..64ms *4  @file", 3 }, CLI_SWEEP },
-    { { "zip", OPT_ZIP, "KEY,KEY", 0, "Axes that move in lock step", 3 }, CLI_SWEEP },
-    { { "where", OPT_WHERE, "EXPR", 0, "Keep only points for which this holds", 3 }, CLI_SWEEP },
-    { { "output", 'o', "DIR|FILE", 0, "Where files go", 4 }, CLI_OUTPUT },
-    { { "export-json", OPT_JSON, "FILE", 0, "Write results as JSON; - is standard output", 4 }, CLI_EXPORT },
-    { { "export-csv", OPT_CSV, "FILE", 0, "Write results as CSV, long form", 4 }, CLI_EXPORT },
-    { { "export-markdown", OPT_MARKDOWN, "FILE", 0, "Write results as a Markdown table", 4 }, CLI_EXPORT },
-    { { "export-data", OPT_DATA, "FILE", 0, "Write results as gnuplot data", 4 }, CLI_EXPORT },
-    { { "keep-samples", OPT_KEEP_SAMPLES, NULL, 0, "Keep the value of each replication in the results", 4 }, CLI_EXPORT },
-    { { "trace", OPT_TRACE, "FROM..TO", OPTION_ARG_OPTIONAL, "Record a trace, of this window or of all", 4 }, CLI_TRACE },
-    { { "color", OPT_COLOR, "auto|always|never", 0, "Colours", 5 }, CLI_TERMINAL },
-    { { "progress", OPT_PROGRESS, "auto|always|never|json", 0, "Progress on standard error", 5 }, CLI_TERMINAL },
-    { { "ascii", OPT_ASCII, NULL, 0, "No characters beyond ASCII", 5 }, CLI_TERMINAL },
-    { { "quiet", 'q', NULL, 0, "Only results and errors", 5 }, CLI_TERMINAL },
-    { { "verbose", 'v', NULL, 0, "Say more; twice for even more", 5 }, CLI_TERMINAL },
-    { { "help", 'h', NULL, 0, "Show this help", 6 }, CLI_TERMINAL },
+    {{"set", 's', "KEY=VALUE", 0, "Set a scenario key (wakebal list keys)", 1}, CLI_SCENARIO},
+    {{"machine", 'm', "NAME|FILE|SYNTHETIC", 0, "Run on another machine", 1}, CLI_SCENARIO},
+    {{"kernel", 'k', "NAME|FILE", 0, "Run on another kernel", 1}, CLI_SCENARIO},
+    {{"policy", 'p', "NAME", 0, "Scheduler family: sets kernel.scheduler", 1}, CLI_SCENARIO},
+    {{"seed", 'S', "N", 0, "Seed of all random streams: sets run.seed", 1}, CLI_SCENARIO},
+    {{"print-config", OPT_PRINT_CONFIG, NULL, 0, "Print every key with its value and where it came from, and stop", 1},
+     CLI_SCENARIO},
+    {{"replications", 'r', "N|MIN..MAX", 0, "How often to repeat", 2}, CLI_MEASURE},
+    {{"precision", OPT_PRECISION, "RATIO", 0, "Goal for the half width of the interval, for example 2%", 2},
+     CLI_MEASURE},
+    {{"confidence", OPT_CONFIDENCE, "RATIO", 0, "Confidence of the intervals, for example 95%", 2}, CLI_MEASURE},
+    {{"warmup", OPT_WARMUP, "auto|none|TIME", 0, "Time at the start that is not counted", 2}, CLI_MEASURE},
+    {{"duration", OPT_DURATION, "TIME", 0, "Simulated time of a run: sets run.duration", 2}, CLI_MEASURE},
+    {{"jobs", 'j', "N|auto", 0, "Replications that run at once", 2}, CLI_MEASURE},
+    {{"dry-run", OPT_DRY_RUN, NULL, 0, "Say what would run, and stop", 2}, CLI_MEASURE},
+    {{"fail-if", OPT_FAIL_IF, "EXPR", 0, "Exit with code 4 when this holds of the results", 2}, CLI_MEASURE},
+    {{"vary", OPT_VARY, "KEY=VALUES", 0, "An axis: a,b,c  1..10  0..1 /11  1..1024 *2  1ms..64ms *4  @file", 3},
+     CLI_SWEEP},
+    {{"zip", OPT_ZIP, "KEY,KEY", 0, "Axes that move in lock step", 3}, CLI_SWEEP},
+    {{"where", OPT_WHERE, "EXPR", 0, "Keep only points for which this holds", 3}, CLI_SWEEP},
+    {{"output", 'o', "DIR|FILE", 0, "Where files go", 4}, CLI_OUTPUT},
+    {{"export-json", OPT_JSON, "FILE", 0, "Write results as JSON; - is standard output", 4}, CLI_EXPORT},
+    {{"export-csv", OPT_CSV, "FILE", 0, "Write results as CSV, long form", 4}, CLI_EXPORT},
+    {{"export-markdown", OPT_MARKDOWN, "FILE", 0, "Write results as a Markdown table", 4}, CLI_EXPORT},
+    {{"export-data", OPT_DATA, "FILE", 0, "Write results as gnuplot data", 4}, CLI_EXPORT},
+    {{"keep-samples", OPT_KEEP_SAMPLES, NULL, 0, "Keep the value of each replication in the results", 4}, CLI_EXPORT},
+    {{"trace", OPT_TRACE, "FROM..TO", OPTION_ARG_OPTIONAL, "Record a trace, of this window or of all", 4}, CLI_TRACE},
+    {{"color", OPT_COLOR, "auto|always|never", 0, "Colours", 5}, CLI_TERMINAL},
+    {{"progress", OPT_PROGRESS, "auto|always|never|json", 0, "Progress on standard error", 5}, CLI_TERMINAL},
+    {{"ascii", OPT_ASCII, NULL, 0, "No characters beyond ASCII", 5}, CLI_TERMINAL},
+    {{"quiet", 'q', NULL, 0, "Only results and errors", 5}, CLI_TERMINAL},
+    {{"verbose", 'v', NULL, 0, "Say more; twice for even more", 5}, CLI_TERMINAL},
+    {{"help", 'h', NULL, 0, "Show this help", 6}, CLI_TERMINAL},
 };
 
 struct parse {
@@ -59,7 +79,10 @@ struct parse {
     int rc; /* -1 = go on */
 };
 
-void cli_options_init(struct cli_options *o) { *o = (struct cli_options){ 0 }; }
+void cli_options_init(struct cli_options *o)
+{
+    *o = (struct cli_options){0};
+}
 
 void cli_options_free(struct cli_options *o)
 {
@@ -70,7 +93,7 @@ void cli_options_free(struct cli_options *o)
     free(o->where);
     free(o->fail_if);
     free(o->arg);
-    *o = (struct cli_options){ 0 };
+    *o = (struct cli_options){0};
 }
 
 static void *need(void *p)
@@ -95,10 +118,13 @@ static void add_set(struct cli_options *o, const char *key, size_t key_len, cons
     block[key_len] = '\0';
     memcpy(block + key_len + 1, value, n + 1);
     o->set = need(realloc(o->set, (o->set_n + 1) * sizeof *o->set));
-    o->set[o->set_n++] = (struct wb_override){ block, block + key_len + 1, from, { NULL, 0, 0, 0 } };
+    o->set[o->set_n++] = (struct wb_override){block, block + key_len + 1, from, {NULL, 0, 0, 0}};
 }
 
-static void set_key(struct cli_options *o, const char *key, const char *value, const char *from) { add_set(o, key, strlen(key), value, from); }
+static void set_key(struct cli_options *o, const char *key, const char *value, const char *from)
+{
+    add_set(o, key, strlen(key), value, from);
+}
 
 int cli_usage_error(const char *verb, const char *hint, const char *fmt, ...)
 {
@@ -125,7 +151,9 @@ static error_t wrong(struct parse *p, int rc)
 static error_t parse_set(struct parse *p, const char *arg)
 {
     size_t n = strcspn(arg, "=");
-    if (!n || !arg[n]) return wrong(p, cli_usage_error(p->verb, "For example: --set workload.message=\"4 KiB\"", "--set '%.200s' is not KEY=VALUE", arg));
+    if (!n || !arg[n])
+        return wrong(p, cli_usage_error(p->verb, "For example: --set workload.message=\"4 KiB\"",
+                                        "--set '%.200s' is not KEY=VALUE", arg));
     add_set(p->o, arg, n, arg + n + 1, "--set");
     return 0;
 }
@@ -137,7 +165,8 @@ static error_t parse_replications(struct parse *p, const char *arg)
     size_t n = dots ? (size_t)(dots - arg) : strlen(arg);
     const char *max = dots ? dots + 2 : arg;
     if (!n || n >= sizeof min || strspn(arg, "0123456789") != n || !*max || max[strspn(max, "0123456789")])
-        return wrong(p, cli_usage_error(p->verb, "For example: -r 10, or -r 5..40", "--replications '%.100s' is neither N nor MIN..MAX", arg));
+        return wrong(p, cli_usage_error(p->verb, "For example: -r 10, or -r 5..40",
+                                        "--replications '%.100s' is neither N nor MIN..MAX", arg));
     memcpy(min, arg, n);
     min[n] = '\0';
     set_key(p->o, "run.replications.min", min, "--replications");
@@ -154,14 +183,16 @@ static error_t parse_jobs(struct parse *p, const char *arg)
         return 0;
     }
     if (*end || end == arg || n < 1 || n > 4096 || *arg == '-')
-        return wrong(p, cli_usage_error(p->verb, "For example: -j 4, or -j auto", "--jobs '%.100s' is no number from 1 to 4096", arg));
+        return wrong(p, cli_usage_error(p->verb, "For example: -j 4, or -j auto",
+                                        "--jobs '%.100s' is no number from 1 to 4096", arg));
     p->o->jobs = (uint32_t)n;
     return 0;
 }
 
 static error_t parse_when(struct parse *p, const char *option, const char *arg, bool json, enum cli_when *when)
 {
-    static const char *const words[] = { [CLI_AUTO] = "auto", [CLI_ALWAYS] = "always", [CLI_NEVER] = "never", [CLI_JSON] = "json" };
+    static const char *const words[] = {
+        [CLI_AUTO] = "auto", [CLI_ALWAYS] = "always", [CLI_NEVER] = "never", [CLI_JSON] = "json"};
     size_t n = json ? 4 : 3;
     for (size_t i = 0; i < n; i++) {
         if (strcmp(words[i], arg)) continue;
@@ -170,7 +201,8 @@ static error_t parse_when(struct parse *p, const char *option, const char *arg, 
     }
     const char *near = wb_nearest(arg, words, n);
     char hint[80];
-    snprintf(hint, sizeof hint, "%s%s%sOne of: auto, always, never%s", near ? "Did you mean '" : "", near ? near : "", near ? "'?  " : "", json ? ", json" : "");
+    snprintf(hint, sizeof hint, "%s%s%sOne of: auto, always, never%s", near ? "Did you mean '" : "", near ? near : "",
+             near ? "'?  " : "", json ? ", json" : "");
     return wrong(p, cli_usage_error(p->verb, hint, "--%s '%.100s' is not known", option, arg));
 }
 
@@ -254,7 +286,8 @@ static error_t check_count(struct parse *p)
 static error_t parse_one(int key, char *arg, struct argp_state *state)
 {
     struct parse *p = state->input;
-    error_t e = p->spec->own_parse && key != ARGP_KEY_ARG ? p->spec->own_parse(key, arg, p->spec->own_ctx) : ARGP_ERR_UNKNOWN;
+    error_t e =
+        p->spec->own_parse && key != ARGP_KEY_ARG ? p->spec->own_parse(key, arg, p->spec->own_ctx) : ARGP_ERR_UNKNOWN;
     if (e == EINVAL) p->rc = EXIT_USAGE; /* the verb has said why */
     if (e == ARGP_ERR_UNKNOWN) e = parse_scenario(p, key, arg);
     if (e == ARGP_ERR_UNKNOWN) e = parse_measure(p, key, arg);
@@ -276,12 +309,13 @@ static size_t build_options(const struct cli_spec *s, struct argp_option *out)
     for (const struct argp_option *o = s->own; o && (o->name || o->key || o->doc); o++) out[n++] = *o;
     for (size_t i = 0; i < WB_ARRAY_SIZE(shared); i++)
         if (shared[i].group & (s->groups | CLI_TERMINAL)) out[n++] = shared[i].o;
-    out[n] = (struct argp_option){ 0 };
+    out[n] = (struct argp_option){0};
     return n;
 }
 
 /* getopt takes any unambiguous beginning of a name. */
-static const struct argp_option *find_long(const struct argp_option *o, size_t n, const char *word, size_t len, size_t *hits)
+static const struct argp_option *find_long(const struct argp_option *o, size_t n, const char *word, size_t len,
+                                           size_t *hits)
 {
     const struct argp_option *found = NULL;
     *hits = 0;
@@ -330,8 +364,8 @@ int cli_options_parse(const struct cli_spec *spec, int argc, char **argv, struct
 {
     struct argp_option options[96];
     size_t n = build_options(spec, options);
-    struct argp argp = { .options = options, .parser = parse_one, .args_doc = spec->usage, .doc = spec->doc };
-    struct parse p = { .spec = spec, .o = o, .verb = argv[0], .rc = -1 };
+    struct argp argp = {.options = options, .parser = parse_one, .args_doc = spec->usage, .doc = spec->doc};
+    struct parse p = {.spec = spec, .o = o, .verb = argv[0], .rc = -1};
     WB_CHECK(n + 1 < WB_ARRAY_SIZE(options), "%zu options", n);
     int rc = check_words(options, n, argc, argv);
     if (rc >= 0) return rc;
@@ -342,7 +376,7 @@ int cli_options_parse(const struct cli_spec *spec, int argc, char **argv, struct
 
 struct wb_overrides cli_overrides(const struct cli_options *o)
 {
-    return (struct wb_overrides){ .item = o->set, .n = o->set_n, .machine = o->machine, .kernel = o->kernel };
+    return (struct wb_overrides){.item = o->set, .n = o->set_n, .machine = o->machine, .kernel = o->kernel};
 }
 
 /* ---- the terminal ---- */
@@ -356,7 +390,10 @@ bool cli_color(const struct cli_options *o, int fd)
     return isatty(fd) && term && strcmp(term, "dumb");
 }
 
-bool cli_unicode(const struct cli_options *o) { return !o->ascii && !strcmp(nl_langinfo(CODESET), "UTF-8"); }
+bool cli_unicode(const struct cli_options *o)
+{
+    return !o->ascii && !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
 
 int cli_print_diag(const struct cli_options *o, const struct wb_diag *d)
 {

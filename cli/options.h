@@ -6,7 +6,8 @@
  *     struct cli_options o;
  *     cli_options_init(&o);
  *     struct cli_spec spec = { .usage = "SCENARIO", .doc = "Simulate ...", .groups = CLI_SCENARIO | CLI_MEASURE,
- *                              .own = my_options, .own_parse = my_parse, .own_ctx = &mine, .args_min = 1, .args_max = 1 };
+ *                              .own = my_options, .own_parse = my_parse, .own_ctx = &mine, .args_min = 1, .args_max =
+ *                              1 };
  *     int rc = cli_options_parse(&spec, argc, argv, &o);   // -1 = go on, else the exit code
  *     ...
  *     cli_options_free(&o);
@@ -34,31 +35,31 @@ enum cli_group {
 enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER, CLI_JSON };
 
 struct cli_options {
-    struct wb_override *set;         /* --set and -S, -p, --warmup, ... in order of the command line */
+    struct wb_override *set; /* --set and -S, -p, --warmup, ... in order of the command line */
     size_t set_n;
-    const char *machine, *kernel;    /* -m, -k */
+    const char *machine, *kernel; /* -m, -k */
     const char **vary, **zip, **where, **fail_if;
     size_t vary_n, zip_n, where_n, fail_if_n;
-    uint32_t jobs;                   /* -j; 0 = auto */
-    const char *output;              /* -o */
+    uint32_t jobs;      /* -j; 0 = auto */
+    const char *output; /* -o */
     const char *export_json, *export_csv, *export_markdown, *export_data;
     bool keep_samples;
-    bool trace;                      /* --trace given */
-    const char *trace_window;        /* --trace=FROM..TO or NULL = all */
+    bool trace;               /* --trace given */
+    const char *trace_window; /* --trace=FROM..TO or NULL = all */
     enum cli_when color, progress;
     bool ascii, quiet, print_config, dry_run;
     int verbose;
-    const char **arg;                /* positional arguments, in order */
+    const char **arg; /* positional arguments, in order */
     size_t arg_n;
 };
 
 struct cli_spec {
     const char *usage, *doc;
-    unsigned groups;                     /* enum cli_group; CLI_TERMINAL is implied */
-    const struct argp_option *own;       /* options of the verb alone; keys from 0x1000 or free letters; NULL = none */
+    unsigned groups;               /* enum cli_group; CLI_TERMINAL is implied */
+    const struct argp_option *own; /* options of the verb alone; keys from 0x1000 or free letters; NULL = none */
     error_t (*own_parse)(int key, char *arg, void *ctx);
     void *own_ctx;
-    size_t args_min, args_max;           /* positional arguments; args_max 0 = no more than args_min, SIZE_MAX = any */
+    size_t args_min, args_max; /* positional arguments; args_max 0 = no more than args_min, SIZE_MAX = any */
 };
 
 void cli_options_init(struct cli_options *o);

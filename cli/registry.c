@@ -1,24 +1,30 @@
 #include "registry.h"
 
 #include "case.h"
-#include "domains.h"
 #include "o1.h"
 #include "pipe.h"
 #include "wakebal/kernel.h"
 #include "wakebal/machine.h"
 #include "workloads.h"
 
-static const struct wb_policy_ops *const policies[] = { &o1_policy };
-static const struct wb_workload_ops *const workloads[] = { &wb_workload_pipe_bw, &wb_workload_pipe_latency, &wb_workload_hog,
-                                                           &wb_workload_periodic, &wb_workload_custom };
-static const struct wb_ipc_ops *const ipcs[] = { &wb_ipc_pipe };
+static const struct wb_policy_ops *const policies[] = {&o1_policy};
+static const struct wb_workload_ops *const workloads[] = {&wb_workload_pipe_bw, &wb_workload_pipe_latency,
+                                                          &wb_workload_hog, &wb_workload_periodic, &wb_workload_custom};
+static const struct wb_ipc_ops *const ipcs[] = {&wb_ipc_pipe};
 
 static const struct wb_registry models = {
-    .policies = policies, .npolicies = WB_ARRAY_SIZE(policies), .workloads = workloads, .nworkloads = WB_ARRAY_SIZE(workloads),
-    .ipcs = ipcs, .nipcs = WB_ARRAY_SIZE(ipcs),
+    .policies = policies,
+    .npolicies = WB_ARRAY_SIZE(policies),
+    .workloads = workloads,
+    .nworkloads = WB_ARRAY_SIZE(workloads),
+    .ipcs = ipcs,
+    .nipcs = WB_ARRAY_SIZE(ipcs),
 };
 
-const struct wb_registry *cli_models(void) { return &models; }
+const struct wb_registry *cli_models(void)
+{
+    return &models;
+}
 
 struct wb_key_registry *cli_keys_new(void)
 {
@@ -32,7 +38,8 @@ struct wb_key_registry *cli_keys_new(void)
     wb_keys_add(r, rows, n);
     wb_keys_add(r, case_keys, case_keys_n);
     for (size_t i = 0; i < models.npolicies; i++) wb_keys_add(r, models.policies[i]->keys, models.policies[i]->nkeys);
-    for (size_t i = 0; i < models.nworkloads; i++) wb_keys_add(r, models.workloads[i]->keys, models.workloads[i]->nkeys);
+    for (size_t i = 0; i < models.nworkloads; i++)
+        wb_keys_add(r, models.workloads[i]->keys, models.workloads[i]->nkeys);
     for (size_t i = 0; i < models.nipcs; i++) wb_keys_add(r, models.ipcs[i]->keys, models.ipcs[i]->nkeys);
     return r;
 }

@@ -1,8 +1,8 @@
 /*
  * registry.h - the one place where the program gathers what it can model.
  *
- * sim/ has never heard of the models: they and their key rows reach the loader and the engine through here. A new model is a
- * line in registry.c.
+ * sim/ has never heard of the models: they and their key rows reach the loader and the engine through here. A new
+ * model is a line in registry.c.
  */
 #ifndef WB_CLI_REGISTRY_H
 #define WB_CLI_REGISTRY_H

@@ -13,7 +13,8 @@ int verb_check(int argc, char **argv)
     const struct cli_spec spec = {
         .usage = "FILE...",
         .doc = "Find all mistakes of scenario, machine, kernel and workload files, without running anything."
-               "\vA FILE may also be the name of something that ships (wakebal list cases). Exit code 3 when there is a mistake.",
+               "\vA FILE may also be the name of something that ships (wakebal list cases). Exit code 3 when there is "
+               "a mistake.",
         .args_min = 1,
         .args_max = SIZE_MAX,
     };
@@ -29,8 +30,10 @@ int verb_check(int argc, char **argv)
         struct wb_diag *d = wb_diag_new();
         int bad = wb_scenario_check(o.arg[i], keys, d);
         int printed = cli_print_diag(&o, d);
-        if (bad || printed != EXIT_FINE) rc = EXIT_INVALID;
-        else if (!o.quiet) printf("%s: ok\n", o.arg[i]);
+        if (bad || printed != EXIT_FINE)
+            rc = EXIT_INVALID;
+        else if (!o.quiet)
+            printf("%s: ok\n", o.arg[i]);
         wb_diag_free(d);
     }
     wb_keys_free(keys);

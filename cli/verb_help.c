@@ -32,9 +32,12 @@ static void key_head(const struct wb_key_registry *keys, const struct wb_key *k)
     if (k->type == WB_KEY_ENUM) printf(" %s", keys_choices((struct wb_key_registry *)keys, k));
     if (k->def) printf(", default \"%s\"", k->def);
     if (k->flags & WB_KEY_REQUIRED) printf(", required");
-    if (k->min && k->max) printf("   range %s .. %s", k->min, k->max);
-    else if (k->min) printf("   at least %s", k->min);
-    else if (k->max) printf("   at most %s", k->max);
+    if (k->min && k->max)
+        printf("   range %s .. %s", k->min, k->max);
+    else if (k->min)
+        printf("   at least %s", k->min);
+    else if (k->max)
+        printf("   at most %s", k->max);
     if (k->only) printf("   only for %s", k->only);
     printf("\n");
 }
@@ -43,8 +46,9 @@ static void key_head(const struct wb_key_registry *keys, const struct wb_key *k)
 static void key_example(const struct wb_key *k)
 {
     static const char *const value[] = {
-        [WB_KEY_INT] = "4",   [WB_KEY_BOOL] = "true",   [WB_KEY_TIME] = "10us", [WB_KEY_COST] = "400ns",  [WB_KEY_SIZE] = "64KiB",
-        [WB_KEY_RATE] = "6.4GB/s", [WB_KEY_FREQ] = "1.5GHz", [WB_KEY_RATIO] = "2%", [WB_KEY_CPUS] = "0,2-5", [WB_KEY_DIST] = "exp(10us)",
+        [WB_KEY_INT] = "4",      [WB_KEY_BOOL] = "true",      [WB_KEY_TIME] = "10us",   [WB_KEY_COST] = "400ns",
+        [WB_KEY_SIZE] = "64KiB", [WB_KEY_RATE] = "6.4GB/s",   [WB_KEY_FREQ] = "1.5GHz", [WB_KEY_RATIO] = "2%",
+        [WB_KEY_CPUS] = "0,2-5", [WB_KEY_DIST] = "exp(10us)",
     };
     const char *v = (size_t)k->type < WB_ARRAY_SIZE(value) ? value[k->type] : NULL;
     if (k->def && strlen(k->def) < 30 && k->def[0] != '(') v = k->def;
@@ -63,15 +67,17 @@ static void help_key(const struct wb_key_registry *keys, const struct wb_key *k)
             free(text);
         }
     }
-    if (k->flags & WB_KEY_PRICED) printf("  A cost: a plain value, or ( value, status, range, source ) with the status measured, quoted, derived or assumed.\n");
+    if (k->flags & WB_KEY_PRICED)
+        printf("  A cost: a plain value, or ( value, status, range, source ) with the status measured, quoted, derived "
+               "or assumed.\n");
     key_example(k);
 }
 
 static void group_row(const struct wb_key *k)
 {
     char first[160];
-    printf("  %-38s %-16s %s%s%s\n", k->path, wb_key_type_name(k->type), wrap_first_sentence(k->help, first, sizeof first), k->only ? "   only " : "",
-           k->only ? k->only : "");
+    printf("  %-38s %-16s %s%s%s\n", k->path, wb_key_type_name(k->type),
+           wrap_first_sentence(k->help, first, sizeof first), k->only ? "   only " : "", k->only ? k->only : "");
 }
 
 static void help_group(const struct wb_key_registry *keys, const char *pattern)
@@ -133,7 +139,7 @@ static bool help_code(const char *word)
 
 static bool help_verb(const struct verb *v, const struct wb_key_registry *keys)
 {
-    char name[64], *args[] = { name, "--help", NULL };
+    char name[64], *args[] = {name, "--help", NULL};
     if (!v) return false;
     snprintf(name, sizeof name, "wakebal %s", v->name);
     (void)v->run(2, args);
@@ -151,7 +157,8 @@ static int unknown_word(const struct wb_key_registry *keys, const char *word)
     const char *near = wb_nearest(word, names, n);
     char hint[300];
     snprintf(hint, sizeof hint, "Did you mean '%s'?", near ? near : "");
-    int rc = cli_usage_error("wakebal help", near ? hint : "See `wakebal list keys', `wakebal list errors' and `wakebal help'.",
+    int rc = cli_usage_error("wakebal help",
+                             near ? hint : "See `wakebal list keys', `wakebal list errors' and `wakebal help'.",
                              "'%.100s' is no verb, key, group or error code", word);
     free(names);
     return rc;
@@ -163,7 +170,8 @@ static int help_word(const char *word)
     size_t n = strlen(word);
     char group[KEYS_PATTERN_MAX];
     int rc = EXIT_FINE;
-    snprintf(group, sizeof group, "%.*s", (int)(n && word[n - 1] == '.' ? n - 1 : n), word); /* "run." is the group, "run" the verb */
+    /* "run." is the group, "run" the verb */
+    snprintf(group, sizeof group, "%.*s", (int)(n && word[n - 1] == '.' ? n - 1 : n), word);
     bool dotted = n && word[n - 1] == '.';
     bool found = !dotted && help_verb(verb_find(word), keys);
     if (!found) found = help_code(word) || help_path(keys, group) || help_leaf(keys, word);

@@ -24,8 +24,12 @@ static void list_keys_plain(const struct wb_key_registry *keys)
     char first[160];
     for (size_t i = 0; i < wb_keys_count(keys); i++) {
         const struct wb_key *k = wb_keys_at(keys, i);
-        printf("%-40s %-16s %-12s %s%s%s%s\n", k->path, wb_key_type_name(k->type), k->def ? k->def : k->flags & WB_KEY_REQUIRED ? "required" : "-",
-               wrap_first_sentence(k->help, first, sizeof first), k->only ? "   (only " : "", k->only ? k->only : "", k->only ? ")" : "");
+        printf("%-40s %-16s %-12s %s%s%s%s\n", k->path, wb_key_type_name(k->type),
+               k->def                       ? k->def
+               : k->flags & WB_KEY_REQUIRED ? "required"
+                                            : "-",
+               wrap_first_sentence(k->help, first, sizeof first), k->only ? "   (only " : "", k->only ? k->only : "",
+               k->only ? ")" : "");
     }
 }
 
@@ -63,9 +67,12 @@ static void list_keys_markdown(const struct wb_key_registry *keys)
 {
     char group[KEYS_PATTERN_MAX] = "";
     printf("# Scenario reference\n\n"
-           "Made from the key table by `wakebal list keys --markdown`; do not edit. The grammar is libconfig's; how files are found, layered and\n"
-           "checked is in `sim/include/wakebal/scenario.h`. Times, sizes, rates and frequencies are strings with a unit (`\"10 us\"`, `\"64 KiB\"`); bare\n"
-           "numbers are counts and ratios. A cost may be `( value, status, range, source )`. A segment `*` stands for any name.\n");
+           "Made from the key table by `wakebal list keys --markdown`; do not edit. The grammar is libconfig's; how "
+           "files are found, layered and\n"
+           "checked is in `sim/include/wakebal/scenario.h`. Times, sizes, rates and frequencies are strings with a "
+           "unit (`\"10 us\"`, `\"64 KiB\"`); bare\n"
+           "numbers are counts and ratios. A cost may be `( value, status, range, source )`. A segment `*` stands for "
+           "any name.\n");
     for (size_t i = 0; i < wb_keys_count(keys); i++) {
         const struct wb_key *k = wb_keys_at(keys, i);
         size_t n = strcspn(k->path, ".");
@@ -74,7 +81,8 @@ static void list_keys_markdown(const struct wb_key_registry *keys)
         size_t len = top ? strlen(title) : n;
         if (strlen(group) != len || memcmp(group, title, len)) {
             snprintf(group, sizeof group, "%.*s", (int)len, title);
-            printf("\n## %s\n\n| key | type | default | range | meaning | source |\n|---|---|---|---|---|---|\n", group);
+            printf("\n## %s\n\n| key | type | default | range | meaning | source |\n|---|---|---|---|---|---|\n",
+                   group);
         }
         markdown_row(keys, k);
     }
@@ -104,10 +112,26 @@ static int list_files(const char *kind)
     return EXIT_FINE;
 }
 
-static int list_machines(const struct list *l) { (void)l; return list_files("machines"); }
-static int list_kernels(const struct list *l) { (void)l; return list_files("kernels"); }
-static int list_cases(const struct list *l) { (void)l; return list_files("cases"); }
-static int list_studies(const struct list *l) { (void)l; return list_files("studies"); }
+static int list_machines(const struct list *l)
+{
+    (void)l;
+    return list_files("machines");
+}
+static int list_kernels(const struct list *l)
+{
+    (void)l;
+    return list_files("kernels");
+}
+static int list_cases(const struct list *l)
+{
+    (void)l;
+    return list_files("cases");
+}
+static int list_studies(const struct list *l)
+{
+    (void)l;
+    return list_files("studies");
+}
 
 /* ---- models ---- */
 
@@ -118,7 +142,8 @@ static int list_workloads(const struct list *l)
     printf("Kinds (workload.kind):\n");
     for (size_t i = 0; i < m->nworkloads; i++) {
         const struct wb_workload_ops *w = m->workloads[i];
-        printf("  %-16s %s%s%s%s\n", w->kind, w->help, w->real ? "   [as " : "", w->real ? w->real : "", w->real ? "]" : "");
+        printf("  %-16s %s%s%s%s\n", w->kind, w->help, w->real ? "   [as " : "", w->real ? w->real : "",
+               w->real ? "]" : "");
     }
     printf("\nFragments (workload.base, or run by name):\n");
     return list_files("workloads");
@@ -136,7 +161,8 @@ static int list_metrics(const struct list *l)
 {
     const struct wb_metric_def *d;
     (void)l;
-    for (size_t i = 0; (d = wb_metric_def_at(i)); i++) printf("%-28s %-8s %-7s %s\n", d->name, d->unit, wb_better_name(d->better), d->help);
+    for (size_t i = 0; (d = wb_metric_def_at(i)); i++)
+        printf("%-28s %-8s %-7s %s\n", d->name, d->unit, wb_better_name(d->better), d->help);
     return EXIT_FINE;
 }
 
@@ -152,9 +178,9 @@ static const struct {
     const char *name;
     int (*print)(const struct list *);
 } whats[] = {
-    { "keys", list_keys },           { "machines", list_machines }, { "kernels", list_kernels }, { "workloads", list_workloads },
-    { "policies", list_policies },   { "cases", list_cases },       { "studies", list_studies }, { "metrics", list_metrics },
-    { "errors", list_errors },
+    {"keys", list_keys},           {"machines", list_machines}, {"kernels", list_kernels},
+    {"workloads", list_workloads}, {"policies", list_policies}, {"cases", list_cases},
+    {"studies", list_studies},     {"metrics", list_metrics},   {"errors", list_errors},
 };
 
 static int list_what(const struct list *l, const char *what)
@@ -166,8 +192,9 @@ static int list_what(const struct list *l, const char *what)
     }
     const char *near = wb_nearest(what, names, WB_ARRAY_SIZE(names));
     char hint[200];
-    snprintf(hint, sizeof hint, "%s%s%sOne of: keys, machines, kernels, workloads, policies, cases, studies, metrics, errors", near ? "Did you mean '" : "",
-             near ? near : "", near ? "'?  " : "");
+    snprintf(hint, sizeof hint,
+             "%s%s%sOne of: keys, machines, kernels, workloads, policies, cases, studies, metrics, errors",
+             near ? "Did you mean '" : "", near ? near : "", near ? "'?  " : "");
     return cli_usage_error("wakebal list", hint, "nothing called '%.100s' can be listed", what);
 }
 
@@ -183,8 +210,9 @@ static error_t parse_own(int key, char *arg, void *ctx)
 int verb_list(int argc, char **argv)
 {
     struct cli_options o;
-    struct list l = { 0 };
-    static const struct argp_option own[] = { { "markdown", 0x1000, NULL, 0, "keys: as the reference page of the documentation", 1 }, { 0 } };
+    struct list l = {0};
+    static const struct argp_option own[] = {
+        {"markdown", 0x1000, NULL, 0, "keys: as the reference page of the documentation", 1}, {0}};
     const struct cli_spec spec = {
         .usage = "WHAT",
         .doc = "What ships or is on the search path."

@@ -1,8 +1,8 @@
 /*
  * verbs.h - the entries of the verbs, one file each (verb_NAME.c), and the table that main.c dispatches from.
  *
- * An entry gets the arguments after the program name: argv[0] is "wakebal VERB". It returns the exit code (exit_code.h), prints
- * data on stdout and all else on stderr, and frees what it took.
+ * An entry gets the arguments after the program name: argv[0] is "wakebal VERB". It returns the exit code
+ * (exit_code.h), prints data on stdout and all else on stderr, and frees what it took.
  */
 #ifndef WB_CLI_VERBS_H
 #define WB_CLI_VERBS_H
@@ -22,9 +22,11 @@ const struct verb *verb_find(const char *name); /* NULL = unknown */
 
 int verb_bench(int argc, char **argv);
 int verb_check(int argc, char **argv);
+int verb_doctor(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_list(int argc, char **argv);
 int verb_plot(int argc, char **argv);
+int verb_real(int argc, char **argv);
 int verb_reproduce(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_show(int argc, char **argv);

@@ -44,7 +44,8 @@ void wb_axes_free(struct wb_axes *a)
     free(a);
 }
 
-static int complain(struct wb_axes *a, struct wb_diag *d, const char *code, const struct axis *x, const char *fix, const char *what)
+static int complain(struct wb_axes *a, struct wb_diag *d, const char *code, const struct axis *x, const char *fix,
+                    const char *what)
 {
     const char *where = x->at.file ? "" : scan_printf(&a->arena, "%s %.100s: ", x->from, x->key);
     wb_diag_add(d, WB_ERROR, code, x->at, fix, "%s%s", where, what);
@@ -84,7 +85,8 @@ static int parse_bound(const char *text, struct range *r, int64_t *v)
 /* The kind of quantity that both ends are. */
 static int parse_ends(const char *lo, const char *hi, struct range *r)
 {
-    static const enum wb_unit kinds[] = { WB_UNIT_COUNT, WB_UNIT_TIME, WB_UNIT_SIZE, WB_UNIT_RATE, WB_UNIT_FREQ, WB_UNIT_CYCLES, WB_UNIT_RATIO };
+    static const enum wb_unit kinds[] = {WB_UNIT_COUNT, WB_UNIT_TIME,   WB_UNIT_SIZE, WB_UNIT_RATE,
+                                         WB_UNIT_FREQ,  WB_UNIT_CYCLES, WB_UNIT_RATIO};
     for (size_t i = 0; i < WB_ARRAY_SIZE(kinds); i++) {
         r->unit = kinds[i];
         if (parse_bound(lo, r, &r->lo) < 0 || parse_bound(hi, r, &r->hi) < 0) continue;
@@ -103,7 +105,8 @@ static int add_number(struct wb_axes *a, struct wb_diag *d, struct axis *x, cons
         return add_value(a, d, x, buf, strlen(buf));
     }
     uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, scale = r->percent ? 10000 : 1000000;
-    int n = snprintf(buf, sizeof buf, "%s%" PRIu64 ".%0*" PRIu64, v < 0 ? "-" : "", u / scale, r->percent ? 4 : 6, u % scale);
+    int n = snprintf(buf, sizeof buf, "%s%" PRIu64 ".%0*" PRIu64, v < 0 ? "-" : "", u / scale, r->percent ? 4 : 6,
+                     u % scale);
     while (n > 0 && buf[n - 1] == '0') buf[--n] = '\0';
     if (n > 0 && buf[n - 1] == '.') buf[--n] = '\0';
     if (r->percent) snprintf(buf + n, sizeof buf - (size_t)n, " %%");
@@ -113,12 +116,14 @@ static int add_number(struct wb_axes *a, struct wb_diag *d, struct axis *x, cons
 static int add_linear(struct wb_axes *a, struct wb_diag *d, struct axis *x, const struct range *r, int64_t points)
 {
     struct range q = *r;
-    if (points < 2 || points > AXIS_VALUES_MAX) return complain(a, d, "E170", x, "/N with N from 2 to 100000", "wrong number of points");
+    if (points < 2 || points > AXIS_VALUES_MAX)
+        return complain(a, d, "E170", x, "/N with N from 2 to 100000", "wrong number of points");
     __int128 den = points - 1, width = (__int128)q.hi - q.lo;
     if (q.unit == WB_UNIT_COUNT && width % den) { /* 0..1 /11: whole ends, points between */
         if (q.hi > INT64_MAX / 1000000 || q.lo < INT64_MIN / 1000000)
-            return complain(a, d, "E170", x, "choose a number of points that divides the range", "the points do not fall on whole numbers");
-        q = (struct range){ .unit = WB_UNIT_RATIO, .decimal = true, .lo = q.lo * 1000000, .hi = q.hi * 1000000 };
+            return complain(a, d, "E170", x, "choose a number of points that divides the range",
+                            "the points do not fall on whole numbers");
+        q = (struct range){.unit = WB_UNIT_RATIO, .decimal = true, .lo = q.lo * 1000000, .hi = q.hi * 1000000};
         width *= 1000000;
     }
     for (int64_t i = 0; i < points; i++)
@@ -126,9 +131,12 @@ static int add_linear(struct wb_axes *a, struct wb_diag *d, struct axis *x, cons
     return 0;
 }
 
-static int add_geometric(struct wb_axes *a, struct wb_diag *d, struct axis *x, const struct range *r, int64_t factor_ppm)
+static int add_geometric(struct wb_axes *a, struct wb_diag *d, struct axis *x, const struct range *r,
+                         int64_t factor_ppm)
 {
-    if (factor_ppm <= 1000000 || r->lo <= 0) return complain(a, d, "E170", x, "for example 1..1024 *2", "a geometric range starts above 0 and grows by more than 1");
+    if (factor_ppm <= 1000000 || r->lo <= 0)
+        return complain(a, d, "E170", x, "for example 1..1024 *2",
+                        "a geometric range starts above 0 and grows by more than 1");
     for (int64_t v = r->lo, last = -1; v <= r->hi;) {
         if (v != last && add_number(a, d, x, r, v) < 0) return -1;
         last = v;
@@ -142,8 +150,10 @@ static int add_geometric(struct wb_axes *a, struct wb_diag *d, struct axis *x, c
 static int add_steps(struct wb_axes *a, struct wb_diag *d, struct axis *x, const struct range *r)
 {
     if (r->unit != WB_UNIT_COUNT)
-        return complain(a, d, "E170", x, "say how many points (/5) or which factor (*2)", "a range of quantities has no natural step");
-    if ((__int128)r->hi - r->lo >= AXIS_VALUES_MAX) return complain(a, d, "E170", x, "use *2 or /11", "more than 100000 values on one axis");
+        return complain(a, d, "E170", x, "say how many points (/5) or which factor (*2)",
+                        "a range of quantities has no natural step");
+    if ((__int128)r->hi - r->lo >= AXIS_VALUES_MAX)
+        return complain(a, d, "E170", x, "use *2 or /11", "more than 100000 values on one axis");
     for (int64_t v = r->lo; v <= r->hi; v++)
         if (add_number(a, d, x, r, v) < 0) return -1;
     return 0;
@@ -161,7 +171,7 @@ static void trim(char *s)
 static int add_range(struct wb_axes *a, struct wb_diag *d, struct axis *x, const char *text)
 {
     char *lo = scan_strdup(&a->arena, text, strlen(text)), *hi = strstr(lo, "..");
-    struct range r = { .unit = WB_UNIT_COUNT }, whole = { .unit = WB_UNIT_COUNT }, ratio = { .unit = WB_UNIT_RATIO };
+    struct range r = {.unit = WB_UNIT_COUNT}, whole = {.unit = WB_UNIT_COUNT}, ratio = {.unit = WB_UNIT_RATIO};
     *hi = '\0';
     hi += 2;
     size_t mark = strcspn(hi, "*");
@@ -175,12 +185,17 @@ static int add_range(struct wb_axes *a, struct wb_diag *d, struct axis *x, const
     trim(hi);
     trim(amount);
     if (parse_ends(lo, hi, &r) < 0)
-        return complain(a, d, "E170", x, grammar, scan_printf(&a->arena, "'%.40s..%.40s': both ends must be numbers of the same kind", lo, hi));
-    if (r.lo > r.hi) return complain(a, d, "E170", x, "write the smaller end first", scan_printf(&a->arena, "the range '%.80s' runs backwards", text));
+        return complain(a, d, "E170", x, grammar,
+                        scan_printf(&a->arena, "'%.40s..%.40s': both ends must be numbers of the same kind", lo, hi));
+    if (r.lo > r.hi)
+        return complain(a, d, "E170", x, "write the smaller end first",
+                        scan_printf(&a->arena, "the range '%.80s' runs backwards", text));
     int64_t v;
     if (how == '/' && parse_bound(amount, &whole, &v) == 0) return add_linear(a, d, x, &r, v);
     if (how == '*' && parse_bound(amount, &ratio, &v) == 0) return add_geometric(a, d, x, &r, v);
-    if (how) return complain(a, d, "E170", x, grammar, scan_printf(&a->arena, "'%c%.40s' is neither a number of points nor a factor", how, amount));
+    if (how)
+        return complain(a, d, "E170", x, grammar,
+                        scan_printf(&a->arena, "'%c%.40s' is neither a number of points nor a factor", how, amount));
     return add_steps(a, d, x, &r);
 }
 
@@ -192,10 +207,14 @@ static int add_list(struct wb_axes *a, struct wb_diag *d, struct axis *x, const 
     char quote = 0;
     const char *from = text;
     for (const char *p = text;; p++) {
-        if (quote && *p == quote) quote = 0;
-        else if (!quote && (*p == '"' || *p == '\'')) quote = *p;
-        else if (!quote && (*p == '(' || *p == '[')) depth++;
-        else if (!quote && (*p == ')' || *p == ']')) depth--;
+        if (quote && *p == quote)
+            quote = 0;
+        else if (!quote && (*p == '"' || *p == '\''))
+            quote = *p;
+        else if (!quote && (*p == '(' || *p == '['))
+            depth++;
+        else if (!quote && (*p == ')' || *p == ']'))
+            depth--;
         if (*p && (*p != ',' || quote || depth > 0)) continue;
         if (add_value(a, d, x, from, (size_t)(p - from)) < 0) return -1;
         if (!*p) return 0;
@@ -206,12 +225,14 @@ static int add_list(struct wb_axes *a, struct wb_diag *d, struct axis *x, const 
 static int add_file(struct wb_axes *a, struct wb_diag *d, struct axis *x, const char *name)
 {
     const char *slash = x->at.file ? strrchr(x->at.file, '/') : NULL, *why = NULL;
-    const char *path = slash && name[0] != '/' ? scan_printf(&a->arena, "%.*s/%s", (int)(slash - x->at.file), x->at.file, name) : name;
+    const char *path =
+        slash && name[0] != '/' ? scan_printf(&a->arena, "%.*s/%s", (int)(slash - x->at.file), x->at.file, name) : name;
     char *text;
     size_t len;
     int rc = 0;
     if (wb_reader_files.read(NULL, path, &text, &len, &why) < 0)
-        return complain(a, d, "E170", x, "one value a line", scan_printf(&a->arena, "cannot read '%.200s': %s", path, why));
+        return complain(a, d, "E170", x, "one value a line",
+                        scan_printf(&a->arena, "cannot read '%.200s': %s", path, why));
     for (char *p = text; *p && rc == 0;) {
         size_t n = strcspn(p, "\n"), blank = strspn(p, " \t\r");
         if (blank < n && p[blank] != '#') rc = add_value(a, d, x, p, n);
@@ -230,7 +251,9 @@ static bool has_range(const char *text)
 static int add_values(struct wb_axes *a, struct wb_diag *d, struct axis *x, const char *text)
 {
     text += strspn(text, " ");
-    int rc = *text == '@' ? add_file(a, d, x, text + 1) : has_range(text) ? add_range(a, d, x, text) : add_list(a, d, x, text);
+    int rc = *text == '@'      ? add_file(a, d, x, text + 1)
+             : has_range(text) ? add_range(a, d, x, text)
+                               : add_list(a, d, x, text);
     if (rc < 0) return rc;
     return x->n ? 0 : complain(a, d, "E170", x, grammar, "the axis has no values");
 }
@@ -244,9 +267,10 @@ static struct axis *find_axis(struct wb_axes *a, const char *key)
     return NULL;
 }
 
-static struct axis *new_axis(struct wb_axes *a, struct wb_diag *d, const char *key, const char *from, struct wb_place at)
+static struct axis *new_axis(struct wb_axes *a, struct wb_diag *d, const char *key, const char *from,
+                             struct wb_place at)
 {
-    struct axis x = { .key = scan_strdup(&a->arena, key, strlen(key)), .from = from, .at = at, .zip = a->n };
+    struct axis x = {.key = scan_strdup(&a->arena, key, strlen(key)), .from = from, .at = at, .zip = a->n};
     if (find_axis(a, key)) {
         complain(a, d, "E171", &x, "put all its values into one", "two axes vary the same key");
         return NULL;
@@ -262,7 +286,7 @@ static struct axis *new_axis(struct wb_axes *a, struct wb_diag *d, const char *k
 int wb_axes_add(struct wb_axes *a, const char *text, struct wb_place at, struct wb_diag *d)
 {
     size_t n = strcspn(text, "=");
-    struct axis bad = { .key = text, .from = "--vary", .at = at };
+    struct axis bad = {.key = text, .from = "--vary", .at = at};
     if (!text[n] || !n) return complain(a, d, "E170", &bad, "write --vary KEY=VALUES", "'=' is missing");
     struct axis *x = new_axis(a, d, scan_strdup(&a->arena, text, n), "--vary", at);
     return x ? add_values(a, d, x, text + n + 1) : -1;
@@ -270,17 +294,19 @@ int wb_axes_add(struct wb_axes *a, const char *text, struct wb_place at, struct 
 
 int wb_axes_zip(struct wb_axes *a, const char *names, struct wb_place at, struct wb_diag *d)
 {
-    struct axis bad = { .key = names, .from = "--zip", .at = at }, *first = NULL;
+    struct axis bad = {.key = names, .from = "--zip", .at = at}, *first = NULL;
     for (const char *p = names; *p;) {
         size_t n = strcspn(p, ",");
         char *key = scan_strdup(&a->arena, p, n);
         trim(key);
         struct axis *x = find_axis(a, key);
-        if (!x) return complain(a, d, "E172", &bad, "vary it first", scan_printf(&a->arena, "'%.100s' is no axis", key));
+        if (!x)
+            return complain(a, d, "E172", &bad, "vary it first", scan_printf(&a->arena, "'%.100s' is no axis", key));
         if (!first) first = x;
         if (x->n != first->n)
-            return complain(a, d, "E172", &bad, "give both the same number of values",
-                            scan_printf(&a->arena, "'%s' has %zu values and '%s' has %zu", first->key, first->n, x->key, x->n));
+            return complain(
+                a, d, "E172", &bad, "give both the same number of values",
+                scan_printf(&a->arena, "'%s' has %zu values and '%s' has %zu", first->key, first->n, x->key, x->n));
         x->zip = first->zip;
         p += n + (p[n] == ',');
     }
@@ -289,7 +315,7 @@ int wb_axes_zip(struct wb_axes *a, const char *names, struct wb_place at, struct
 
 int wb_axes_where(struct wb_axes *a, const char *text, struct wb_place at, struct wb_diag *d)
 {
-    struct axis bad = { .key = text, .from = "--where", .at = at };
+    struct axis bad = {.key = text, .from = "--where", .at = at};
     if (a->where_n == AXES_MAX) return complain(a, d, "E160", &bad, "join them with &&", "more than 64 conditions");
     a->where[a->where_n] = wb_expr_parse(text, at, d);
     if (!a->where[a->where_n]) return -1;
@@ -297,7 +323,10 @@ int wb_axes_where(struct wb_axes *a, const char *text, struct wb_place at, struc
     return 0;
 }
 
-static struct wb_place place_of(const struct wb_config *c, const char *path) { return wb_cfg_origin(c, path)->place; }
+static struct wb_place place_of(const struct wb_config *c, const char *path)
+{
+    return wb_cfg_origin(c, path)->place;
+}
 
 static int add_config_axis(struct wb_axes *a, const struct wb_config *c, size_t i, struct wb_diag *d)
 {
@@ -329,13 +358,18 @@ int wb_axes_add_config(struct wb_axes *a, const struct wb_config *c, struct wb_d
         if (add_config_axis(a, c, i, d) < 0) rc = -1;
     for (size_t i = 0; rc == 0 && i < (wb_cfg_has(c, "sweep.zip") ? wb_cfg_count(c, "sweep.zip") : 0); i++)
         if (wb_axes_zip(a, wb_cfg_str_at(c, "sweep.zip", i), place_of(c, "sweep.zip"), d) < 0) rc = -1;
-    if (wb_cfg_has(c, "sweep.where") && wb_axes_where(a, wb_cfg_str(c, "sweep.where"), place_of(c, "sweep.where"), d) < 0) rc = -1;
+    if (wb_cfg_has(c, "sweep.where") &&
+        wb_axes_where(a, wb_cfg_str(c, "sweep.where"), place_of(c, "sweep.where"), d) < 0)
+        rc = -1;
     return rc;
 }
 
 /* ---- points ---- */
 
-size_t wb_axes_count(const struct wb_axes *a) { return a->n; }
+size_t wb_axes_count(const struct wb_axes *a)
+{
+    return a->n;
+}
 
 const char *wb_axes_key(const struct wb_axes *a, size_t axis)
 {
@@ -361,7 +395,7 @@ size_t wb_axes_points(const struct wb_axes *a)
 
 void wb_axes_point(const struct wb_axes *a, size_t point, struct wb_override *out)
 {
-    size_t pick[AXES_MAX] = { 0 };
+    size_t pick[AXES_MAX] = {0};
     WB_CHECK(point < wb_axes_points(a), "point %zu of %zu", point, wb_axes_points(a));
     for (size_t i = a->n; i-- > 0;) {
         if (!leads(a, i)) continue;
@@ -370,7 +404,7 @@ void wb_axes_point(const struct wb_axes *a, size_t point, struct wb_override *ou
     }
     for (size_t i = 0; i < a->n; i++) {
         const struct axis *x = &a->axis[i];
-        out[i] = (struct wb_override){ x->key, x->value[pick[x->zip]], x->from, x->at };
+        out[i] = (struct wb_override){x->key, x->value[pick[x->zip]], x->from, x->at};
     }
 }
 
@@ -381,11 +415,13 @@ char *wb_axes_label(const struct wb_axes *a, size_t point, char *buf, size_t n)
     WB_CHECK(n > 0, "no room for a label");
     buf[0] = '\0';
     wb_axes_point(a, point, o);
-    for (size_t i = 0; i < a->n && len < n; i++) len += (size_t)snprintf(buf + len, n - len, "%s%s=%s", i ? ", " : "", o[i].key, o[i].value);
+    for (size_t i = 0; i < a->n && len < n; i++)
+        len += (size_t)snprintf(buf + len, n - len, "%s%s=%s", i ? ", " : "", o[i].key, o[i].value);
     return buf;
 }
 
-int wb_axes_keep(const struct wb_axes *a, const struct wb_config *c, wb_expr_fact fact, void *ctx, bool *keep, struct wb_diag *d)
+int wb_axes_keep(const struct wb_axes *a, const struct wb_config *c, wb_expr_fact fact, void *ctx, bool *keep,
+                 struct wb_diag *d)
 {
     *keep = true;
     for (size_t i = 0; i < a->where_n && *keep; i++)

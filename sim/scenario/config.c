@@ -63,7 +63,7 @@ struct cfg_entry *config_add(struct wb_config *c, const char *path, const struct
 {
     size_t cap = c->cap;
     c->entry = config_grow(c->entry, c->n, &c->cap, sizeof *c->entry);
-    c->entry[c->n] = (struct cfg_entry){ .path = scan_strdup(&c->arena, path, strlen(path)), .row = row };
+    c->entry[c->n] = (struct cfg_entry){.path = scan_strdup(&c->arena, path, strlen(path)), .row = row};
     c->entry[c->n].origin.range_lo = 1;
     c->n++;
     if (c->cap != cap)
@@ -120,7 +120,7 @@ void config_add_member(struct wb_config *c, const char *path, const char *name)
     if (!m) {
         c->members = config_grow(c->members, c->members_n, &c->members_cap, sizeof *c->members);
         m = &c->members[c->members_n++];
-        *m = (struct cfg_members){ .path = scan_strdup(&c->arena, path, strlen(path)) };
+        *m = (struct cfg_members){.path = scan_strdup(&c->arena, path, strlen(path))};
     }
     for (size_t i = 0; i < m->n; i++)
         if (!strcmp(m->name[i], name)) return;
@@ -204,14 +204,20 @@ bool wb_cfg_has(const struct wb_config *c, const char *path)
 
 int64_t wb_cfg_int(const struct wb_config *c, const char *path)
 {
-    return need(c, path, T(WB_KEY_INT) | T(WB_KEY_TIME) | T(WB_KEY_SIZE) | T(WB_KEY_RATE) | T(WB_KEY_FREQ) | T(WB_KEY_RATIO))->v.num;
+    return need(c, path,
+                T(WB_KEY_INT) | T(WB_KEY_TIME) | T(WB_KEY_SIZE) | T(WB_KEY_RATE) | T(WB_KEY_FREQ) | T(WB_KEY_RATIO))
+        ->v.num;
 }
 
-bool wb_cfg_bool(const struct wb_config *c, const char *path) { return need(c, path, T(WB_KEY_BOOL))->v.num != 0; }
+bool wb_cfg_bool(const struct wb_config *c, const char *path)
+{
+    return need(c, path, T(WB_KEY_BOOL))->v.num != 0;
+}
 
 const char *wb_cfg_str(const struct wb_config *c, const char *path)
 {
-    unsigned types = T(WB_KEY_STRING) | T(WB_KEY_ENUM) | T(WB_KEY_EXPR) | T(WB_KEY_NUMBER) | T(WB_KEY_CPUS) | T(WB_KEY_DIST);
+    unsigned types =
+        T(WB_KEY_STRING) | T(WB_KEY_ENUM) | T(WB_KEY_EXPR) | T(WB_KEY_NUMBER) | T(WB_KEY_CPUS) | T(WB_KEY_DIST);
     return need(c, path, types)->v.text;
 }
 
@@ -225,7 +231,10 @@ sim_time wb_cfg_cost(const struct wb_config *c, const char *path, uint64_t clock
     return (sim_time)((ps + clock_hz / 2) / clock_hz);
 }
 
-const struct wb_dist *wb_cfg_dist(const struct wb_config *c, const char *path) { return need(c, path, T(WB_KEY_DIST))->v.dist; }
+const struct wb_dist *wb_cfg_dist(const struct wb_config *c, const char *path)
+{
+    return need(c, path, T(WB_KEY_DIST))->v.dist;
+}
 
 bool wb_cfg_cpus(const struct wb_config *c, const char *path, struct wb_cpumask *mask)
 {
@@ -239,7 +248,8 @@ bool wb_cfg_cpus(const struct wb_config *c, const char *path, struct wb_cpumask 
     const char *why;
     size_t at;
     int rc = wb_mask_parse(e->v.text, mask, &why, &at);
-    WB_CHECK(rc == 0, "'%s' = \"%s\" was not checked against the %u CPUs of the machine: %s", path, e->v.text, mask->ncpus, why);
+    WB_CHECK(rc == 0, "'%s' = \"%s\" was not checked against the %u CPUs of the machine: %s", path, e->v.text,
+             mask->ncpus, why);
     return true;
 }
 
@@ -247,7 +257,7 @@ int64_t wb_cfg_cpus_max(const struct wb_config *c, const char *path)
 {
     const struct cfg_entry *e = need(c, path, T(WB_KEY_CPUS));
     int64_t max = -1, number = -1;
-    for (const char *p = e->v.text; ; p++) {
+    for (const char *p = e->v.text;; p++) {
         if (*p >= '0' && *p <= '9') {
             number = (number < 0 ? 0 : number * 10) + (*p - '0');
             continue;
@@ -292,7 +302,10 @@ const struct wb_origin *wb_cfg_origin(const struct wb_config *c, const char *pat
     return e ? &e->origin : NULL;
 }
 
-const char *wb_cfg_path_at(const struct wb_config *c, size_t i) { return i < c->n ? c->entry[i].path : NULL; }
+const char *wb_cfg_path_at(const struct wb_config *c, size_t i)
+{
+    return i < c->n ? c->entry[i].path : NULL;
+}
 
 const struct wb_key *wb_cfg_row(const struct wb_config *c, const char *path)
 {
@@ -323,7 +336,7 @@ const char *wb_cfg_path(const char *fmt, ...)
 void wb_cfg_error(const struct wb_config *c, struct wb_diag *d, const char *path, const char *fix, const char *fmt, ...)
 {
     const struct cfg_entry *e = config_find(c, path);
-    struct wb_place at = e ? e->origin.place : (struct wb_place){ NULL, 0, 0, 0 };
+    struct wb_place at = e ? e->origin.place : (struct wb_place){NULL, 0, 0, 0};
     char *text;
     va_list ap;
     va_start(ap, fmt);

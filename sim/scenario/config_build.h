@@ -37,10 +37,10 @@ struct cfg_members {
 struct wb_config {
     struct arena arena;
     const struct wb_key_registry *keys;
-    const char *label; /* name of the scenario, for the head of --print-config */
+    const char *label;       /* name of the scenario, for the head of --print-config */
     struct cfg_entry *entry; /* sorted by config_compare_paths */
     size_t n, cap;
-    uint32_t *slot;    /* hash table: index + 1 into entry; 0 = free */
+    uint32_t *slot; /* hash table: index + 1 into entry; 0 = free */
     size_t slots;
     struct cfg_members *members;
     size_t members_n, members_cap;
@@ -68,12 +68,13 @@ void *config_grow(void *array, size_t n, size_t *cap, size_t size);
 struct value_context {
     struct arena *arena;
     struct wb_key_registry *keys;
-    struct wb_diag *d;      /* NULL: nobody wants to hear */
-    const char *prefix;     /* "--set a=b: " or "" */
-    bool user;              /* a bare priced value gets the status WB_STATUS_USER */
+    struct wb_diag *d;  /* NULL: nobody wants to hear */
+    const char *prefix; /* "--set a=b: " or "" */
+    bool user;          /* a bare priced value gets the status WB_STATUS_USER */
 };
 
-/* The value of `node` as `row` wants it. path is for messages. 0, or -1 with errors in d. origin->status, source, range are filled. */
+/* The value of `node` as `row` wants it. path is for messages. 0, or -1 with errors in d. origin->status, source,
+ * range are filled. */
 int value_make(const struct value_context *x, const struct wb_key *row, const char *path, struct scan_node *node,
                struct cfg_value *out, struct wb_origin *origin);
 /* A node from text of the command line or of a row's default. */
@@ -87,7 +88,8 @@ void value_tell_wrap(const struct value_context *x, const struct wb_key *row, st
 
 /* ---- dist_text.c ---- */
 
-/* "10 us", "exp(10 us)", "uniform(a, b)", "normal(m, s %)", "lognormal(m, s %)", "table(v:w, ...)". NULL with *why, *at. */
+/* "10 us", "exp(10 us)", "uniform(a, b)", "normal(m, s %)", "lognormal(m, s %)", "table(v:w, ...)". NULL with *why,
+ * *at. */
 const struct wb_dist *dist_parse(struct arena *a, const char *text, enum wb_unit unit, const char **why, size_t *at);
 
 #endif

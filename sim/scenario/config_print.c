@@ -8,8 +8,9 @@
 
 #define VALUE_SHOWN 4096 /* bytes of one value that are printed: a title may be 1 MB */
 
-static const char *const status_name[] = { [WB_STATUS_NONE] = "", [WB_MEASURED] = "measured", [WB_QUOTED] = "quoted", [WB_DERIVED] = "derived",
-                                           [WB_ASSUMED] = "assumed", [WB_STATUS_USER] = "user" };
+static const char *const status_name[] = {
+    [WB_STATUS_NONE] = "",    [WB_MEASURED] = "measured", [WB_QUOTED] = "quoted",
+    [WB_DERIVED] = "derived", [WB_ASSUMED] = "assumed",   [WB_STATUS_USER] = "user"};
 
 const char *wb_status_name(enum wb_status s)
 {
@@ -26,19 +27,29 @@ static void put_escaped(FILE *out, const char *s, size_t max)
             fputs("...", out);
             return;
         }
-        if (c == '\n') fputs("\\n", out);
-        else if (c == '\t') fputs("\\t", out);
-        else if (c == '"') fputs("\\\"", out);
-        else if (c == '\\') fputs("\\\\", out);
-        else if (c < 0x20 || c == 0x7f) fprintf(out, "\\x%02x", c);
-        else if (c == 0xc2 && (unsigned char)s[i + 1] >= 0x80 && (unsigned char)s[i + 1] < 0xa0) { /* C1 controls in UTF-8 */
+        if (c == '\n')
+            fputs("\\n", out);
+        else if (c == '\t')
+            fputs("\\t", out);
+        else if (c == '"')
+            fputs("\\\"", out);
+        else if (c == '\\')
+            fputs("\\\\", out);
+        else if (c < 0x20 || c == 0x7f)
+            fprintf(out, "\\x%02x", c);
+        /* C1 controls in UTF-8 */
+        else if (c == 0xc2 && (unsigned char)s[i + 1] >= 0x80 && (unsigned char)s[i + 1] < 0xa0) {
             fprintf(out, "\\xc2\\x%02x", (unsigned char)s[i + 1]);
             i++;
-        } else fputc(c, out);
+        } else
+            fputc(c, out);
     }
 }
 
-static bool is_bare(enum wb_key_type t) { return t == WB_KEY_INT || t == WB_KEY_BOOL || t == WB_KEY_GROUPS || t == WB_KEY_TABLE; }
+static bool is_bare(enum wb_key_type t)
+{
+    return t == WB_KEY_INT || t == WB_KEY_BOOL || t == WB_KEY_GROUPS || t == WB_KEY_TABLE;
+}
 
 static void put_list(FILE *out, const struct cfg_entry *e, size_t max)
 {
@@ -85,7 +96,8 @@ static void put_origin(FILE *out, const struct cfg_entry *e)
     }
     if (o->status != WB_STATUS_NONE) fprintf(out, "; %s", status_name[o->status]);
     if (o->range_lo <= o->range_hi)
-        fprintf(out, " %s .. %s", wb_format_exact(lo, sizeof lo, o->range_lo, unit), wb_format_exact(hi, sizeof hi, o->range_hi, unit));
+        fprintf(out, " %s .. %s", wb_format_exact(lo, sizeof lo, o->range_lo, unit),
+                wb_format_exact(hi, sizeof hi, o->range_hi, unit));
     if (o->source) {
         fputs("; ", out);
         put_escaped(out, o->source, VALUE_SHOWN);

@@ -15,12 +15,12 @@ struct dist_reader {
 static const struct {
     const char *name;
     enum wb_dist_kind kind;
-    int args;           /* 0: any number of v:w */
+    int args;            /* 0: any number of v:w */
     enum wb_unit second; /* WB_UNIT_COUNT: as the first */
 } forms[] = {
-    { "fixed", WB_DIST_FIXED, 1, WB_UNIT_COUNT },      { "exp", WB_DIST_EXP, 1, WB_UNIT_COUNT },
-    { "uniform", WB_DIST_UNIFORM, 2, WB_UNIT_COUNT },  { "normal", WB_DIST_NORMAL, 2, WB_UNIT_RATIO },
-    { "lognormal", WB_DIST_LOGNORMAL, 2, WB_UNIT_RATIO }, { "table", WB_DIST_TABLE, 0, WB_UNIT_COUNT },
+    {"fixed", WB_DIST_FIXED, 1, WB_UNIT_COUNT},         {"exp", WB_DIST_EXP, 1, WB_UNIT_COUNT},
+    {"uniform", WB_DIST_UNIFORM, 2, WB_UNIT_COUNT},     {"normal", WB_DIST_NORMAL, 2, WB_UNIT_RATIO},
+    {"lognormal", WB_DIST_LOGNORMAL, 2, WB_UNIT_RATIO}, {"table", WB_DIST_TABLE, 0, WB_UNIT_COUNT},
 };
 
 static bool refuse(struct dist_reader *r, size_t at, const char *why)
@@ -30,7 +30,10 @@ static bool refuse(struct dist_reader *r, size_t at, const char *why)
     return false;
 }
 
-static void blanks(struct dist_reader *r) { r->pos += strspn(r->text + r->pos, " \t"); }
+static void blanks(struct dist_reader *r)
+{
+    r->pos += strspn(r->text + r->pos, " \t");
+}
 
 /* One quantity up to one of the characters in `stop`. */
 static bool quantity(struct dist_reader *r, enum wb_unit unit, const char *stop, int64_t *v)
@@ -116,7 +119,7 @@ static bool parse(struct dist_reader *r, struct wb_dist *d)
 
 const struct wb_dist *dist_parse(struct arena *a, const char *text, enum wb_unit unit, const char **why, size_t *at)
 {
-    struct dist_reader r = { .arena = a, .text = text, .unit = unit };
+    struct dist_reader r = {.arena = a, .text = text, .unit = unit};
     struct wb_dist *d = scan_new(a, 1, sizeof *d);
     if (parse(&r, d)) return d;
     *why = r.why;

@@ -9,23 +9,40 @@
 #define EXPR_OPS_MAX 256
 
 enum op {
-    OP_OR, OP_AND, OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_NOT, OP_NEG, OP_OPEN,
-    OP_NUMBER, OP_STRING, OP_NAME
+    OP_OR,
+    OP_AND,
+    OP_EQ,
+    OP_NE,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_MOD,
+    OP_NOT,
+    OP_NEG,
+    OP_OPEN,
+    OP_NUMBER,
+    OP_STRING,
+    OP_NAME
 };
 
 static const struct {
     const char *text;
     int level; /* binds tighter when higher */
 } op_info[] = {
-    [OP_OR] = { "||", 1 }, [OP_AND] = { "&&", 2 }, [OP_EQ] = { "==", 3 }, [OP_NE] = { "!=", 3 }, [OP_LT] = { "<", 4 },
-    [OP_LE] = { "<=", 4 }, [OP_GT] = { ">", 4 },   [OP_GE] = { ">=", 4 }, [OP_ADD] = { "+", 5 }, [OP_SUB] = { "-", 5 },
-    [OP_MUL] = { "*", 6 }, [OP_DIV] = { "/", 6 },  [OP_MOD] = { "%", 6 }, [OP_NOT] = { "!", 7 }, [OP_NEG] = { "-", 7 },
-    [OP_OPEN] = { "(", 0 },
+    [OP_OR] = {"||", 1}, [OP_AND] = {"&&", 2}, [OP_EQ] = {"==", 3}, [OP_NE] = {"!=", 3},
+    [OP_LT] = {"<", 4},  [OP_LE] = {"<=", 4},  [OP_GT] = {">", 4},  [OP_GE] = {">=", 4},
+    [OP_ADD] = {"+", 5}, [OP_SUB] = {"-", 5},  [OP_MUL] = {"*", 6}, [OP_DIV] = {"/", 6},
+    [OP_MOD] = {"%", 6}, [OP_NOT] = {"!", 7},  [OP_NEG] = {"-", 7}, [OP_OPEN] = {"(", 0},
 };
 
 struct item {
     enum op op;
-    size_t at, len;   /* in the text */
+    size_t at, len; /* in the text */
     double number;
     const char *unit; /* OP_NUMBER */
     const char *text; /* OP_STRING, OP_NAME */
@@ -39,7 +56,8 @@ struct wb_expr {
     size_t n;
 };
 
-static const char *const facts[] = { "machine.cpus", "machine.cores", "machine.llcs", "machine.nodes", "machine.packages" };
+static const char *const facts[] = {"machine.cpus", "machine.cores", "machine.llcs", "machine.nodes",
+                                    "machine.packages"};
 
 bool expr_is_fact(const char *name)
 {
@@ -57,7 +75,8 @@ static struct wb_place place_at(const struct wb_expr *e, size_t at, size_t len)
     return p;
 }
 
-static int complain(const struct wb_expr *e, struct wb_diag *d, const char *code, const struct item *at, const char *fix, const char *what)
+static int complain(const struct wb_expr *e, struct wb_diag *d, const char *code, const struct item *at,
+                    const char *fix, const char *what)
 {
     const char *where = e->place.file ? "" : scan_printf((struct arena *)&e->arena, "expression \"%.200s\": ", e->text);
     wb_diag_add(d, WB_ERROR, code, place_at(e, at->at, at->len), fix, "%s%s", where, what);
@@ -75,7 +94,10 @@ struct reader {
     bool want_value; /* a value must follow */
 };
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '[' || c == ']'; }
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '[' || c == ']';
+}
 
 static int emit(struct reader *r, struct item i)
 {
@@ -106,8 +128,8 @@ static int read_number(struct reader *r)
         enum wb_unit unit;
         const char *name;
         double scale;
-    } kinds[] = { { WB_UNIT_COUNT, "", 1 }, { WB_UNIT_TIME, "time", 1 }, { WB_UNIT_SIZE, "size", 1 }, { WB_UNIT_RATE, "rate", 1 },
-                  { WB_UNIT_FREQ, "freq", 1 }, { WB_UNIT_RATIO, "", 1e-6 } };
+    } kinds[] = {{WB_UNIT_COUNT, "", 1},    {WB_UNIT_TIME, "time", 1}, {WB_UNIT_SIZE, "size", 1},
+                 {WB_UNIT_RATE, "rate", 1}, {WB_UNIT_FREQ, "freq", 1}, {WB_UNIT_RATIO, "", 1e-6}};
     const char *t = r->e->text;
     size_t from = r->pos, i = from;
     while (isdigit((unsigned char)t[i]) || (t[i] == '.' && isdigit((unsigned char)t[i + 1]))) i++;
@@ -115,7 +137,7 @@ static int read_number(struct reader *r)
     size_t unit = blank;
     while (isalpha((unsigned char)t[unit]) || (t[unit] == '/' && t[unit + 1] == 's' && unit > blank)) unit++;
     if (unit > blank) i = unit;
-    struct item it = { .op = OP_NUMBER, .at = from, .len = i - from };
+    struct item it = {.op = OP_NUMBER, .at = from, .len = i - from};
     char *text = scan_strdup(&r->e->arena, t + from, i - from);
     int64_t v;
     const char *why;
@@ -137,7 +159,7 @@ static int read_string(struct reader *r)
     const char *t = r->e->text;
     char quote = t[r->pos];
     const char *end = strchr(t + r->pos + 1, quote);
-    struct item it = { .op = OP_STRING, .at = r->pos, .len = 1 };
+    struct item it = {.op = OP_STRING, .at = r->pos, .len = 1};
     if (!end) return complain(r->e, r->d, "E160", &it, "close it with the same quote", "text is never closed");
     it.len = (size_t)(end - (t + r->pos)) + 1;
     it.text = scan_strdup(&r->e->arena, t + r->pos + 1, it.len - 2);
@@ -149,7 +171,7 @@ static int read_name(struct reader *r)
 {
     size_t n = 0;
     while (is_word(r->e->text[r->pos + n])) n++;
-    struct item it = { .op = OP_NAME, .at = r->pos, .len = n, .text = scan_strdup(&r->e->arena, r->e->text + r->pos, n) };
+    struct item it = {.op = OP_NAME, .at = r->pos, .len = n, .text = scan_strdup(&r->e->arena, r->e->text + r->pos, n)};
     r->pos += n;
     if (!strcmp(it.text, "true") || !strcmp(it.text, "false")) {
         it.op = OP_NUMBER;
@@ -162,7 +184,7 @@ static int read_name(struct reader *r)
 static int read_value(struct reader *r)
 {
     char c = r->e->text[r->pos];
-    struct item it = { .at = r->pos, .len = 1 };
+    struct item it = {.at = r->pos, .len = 1};
     if (c == '(' || c == '!' || c == '-') {
         it.op = c == '(' ? OP_OPEN : c == '!' ? OP_NOT : OP_NEG;
         r->pos++;
@@ -173,7 +195,8 @@ static int read_value(struct reader *r)
     if (c == '\'' || c == '"') return read_string(r);
     if (isalpha((unsigned char)c)) return read_name(r);
     return complain(r->e, r->d, "E160", &it, "for example: workload.groups <= 2 * machine.cpus",
-                    c ? scan_printf(&r->e->arena, "a value is needed before '%c'", c) : "a value is missing at the end");
+                    c ? scan_printf(&r->e->arena, "a value is needed before '%c'", c)
+                      : "a value is missing at the end");
 }
 
 static int close_bracket(struct reader *r, struct item it)
@@ -188,9 +211,10 @@ static int close_bracket(struct reader *r, struct item it)
 static int read_operator(struct reader *r)
 {
     /* Longer ones first: "<=" before "<". */
-    static const enum op binary[] = { OP_OR, OP_AND, OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD };
+    static const enum op binary[] = {OP_OR, OP_AND, OP_EQ,  OP_NE,  OP_LE,  OP_GE, OP_LT,
+                                     OP_GT, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD};
     const char *t = r->e->text + r->pos;
-    struct item it = { .at = r->pos, .len = 1 };
+    struct item it = {.at = r->pos, .len = 1};
     if (*t == ')') return close_bracket(r, it);
     for (size_t i = 0; i < WB_ARRAY_SIZE(binary); i++) {
         size_t n = strlen(op_info[binary[i]].text);
@@ -201,7 +225,9 @@ static int read_operator(struct reader *r)
         r->want_value = true;
         return flush(r, op_info[it.op].level) < 0 ? -1 : push(r, it);
     }
-    const char *fix = *t == '=' ? "write == to compare" : *t == '&' || *t == '|' ? "write && or ||" : "write one of + - * / % == != < <= > >= && ||";
+    const char *fix = *t == '='                ? "write == to compare"
+                      : *t == '&' || *t == '|' ? "write && or ||"
+                                               : "write one of + - * / % == != < <= > >= && ||";
     return complain(r->e, r->d, "E160", &it, fix, scan_printf(&r->e->arena, "'%c' is no operator", *t));
 }
 
@@ -214,7 +240,8 @@ static int read_all(struct reader *r)
     }
     if (r->want_value) return read_value(r); /* says that it is missing */
     if (flush(r, 1) < 0) return -1;
-    return r->depth ? complain(r->e, r->d, "E160", &r->stack[r->depth - 1], "close it with ')'", "'(' is never closed") : 0;
+    return r->depth ? complain(r->e, r->d, "E160", &r->stack[r->depth - 1], "close it with ')'", "'(' is never closed")
+                    : 0;
 }
 
 struct wb_expr *wb_expr_parse(const char *text, struct wb_place at, struct wb_diag *d)
@@ -227,7 +254,7 @@ struct wb_expr *wb_expr_parse(const char *text, struct wb_place at, struct wb_di
     e->place = at;
     if (at.file) e->place.file = scan_strdup(&e->arena, at.file, strlen(at.file));
     e->rpn = scan_new(&e->arena, EXPR_OPS_MAX, sizeof *e->rpn);
-    *r = (struct reader){ .e = e, .d = d, .want_value = true };
+    *r = (struct reader){.e = e, .d = d, .want_value = true};
     int rc = read_all(r);
     free(r);
     if (rc == 0) return e;
@@ -248,7 +275,8 @@ void wb_expr_free(struct wb_expr *e)
 static bool pick_entry(const struct wb_config *c, char path[512], const char **rest)
 {
     const struct cfg_entry *list = config_find(c, path);
-    size_t n = list && list->row->type == WB_KEY_GROUPS ? list->v.n : 0, len = strcspn(*rest + 1, ".["), used = strlen(path);
+    size_t n = list && list->row->type == WB_KEY_GROUPS ? list->v.n : 0, len = strcspn(*rest + 1, ".["),
+           used = strlen(path);
     if (!n || **rest != '.') return true;
     for (size_t i = 0; i < n; i++) {
         const struct cfg_entry *name = config_find(c, wb_cfg_path("%s[%zu].name", path, i));
@@ -277,16 +305,20 @@ bool config_resolve(const struct wb_config *c, const char *key, char path[512])
     }
 }
 
-static const struct cfg_entry *lookup(const struct wb_expr *e, const struct item *it, const struct wb_config *c, struct wb_diag *d)
+static const struct cfg_entry *lookup(const struct wb_expr *e, const struct item *it, const struct wb_config *c,
+                                      struct wb_diag *d)
 {
     char path[512], pattern[KEYS_PATTERN_MAX];
     bool known = config_resolve(c, it->text, path) && config_pattern(c->keys, path, pattern);
     const struct cfg_entry *found = known ? config_find(c, path) : NULL;
     if (found) return found;
     if (known && wb_keys_find(c->keys, pattern, NULL))
-        complain(e, d, "E161", it, "give it a value in the scenario", scan_printf((struct arena *)&e->arena, "key '%s' has no value", it->text));
+        complain(e, d, "E161", it, "give it a value in the scenario",
+                 scan_printf((struct arena *)&e->arena, "key '%s' has no value", it->text));
     else
-        complain(e, d, "E161", it, "names are keys of the scenario, or machine.cpus, machine.cores, machine.llcs, machine.nodes, machine.packages",
+        complain(e, d, "E161", it,
+                 "names are keys of the scenario, or machine.cpus, machine.cores, machine.llcs, machine.nodes, "
+                 "machine.packages",
                  scan_printf((struct arena *)&e->arena, "'%s' is no key of this scenario", it->text));
     return NULL;
 }
@@ -303,37 +335,39 @@ int expr_check_names(const struct wb_expr *e, const struct wb_config *c, struct 
 
 static bool from_entry(const struct cfg_entry *f, struct wb_value *v)
 {
-    static const char *const unit[] = { [WB_KEY_INT] = "", [WB_KEY_TIME] = "time", [WB_KEY_SIZE] = "size", [WB_KEY_RATE] = "rate",
-                                        [WB_KEY_FREQ] = "freq", [WB_KEY_RATIO] = "", [WB_KEY_COST] = "time" };
+    static const char *const unit[] = {
+        [WB_KEY_INT] = "",      [WB_KEY_TIME] = "time", [WB_KEY_SIZE] = "size", [WB_KEY_RATE] = "rate",
+        [WB_KEY_FREQ] = "freq", [WB_KEY_RATIO] = "",    [WB_KEY_COST] = "time"};
     switch (f->row->type) {
-    case WB_KEY_BOOL: *v = (struct wb_value){ WB_VALUE_BOOL, (double)f->v.num, "bool", NULL }; return true;
+    case WB_KEY_BOOL: *v = (struct wb_value){WB_VALUE_BOOL, (double)f->v.num, "bool", NULL}; return true;
     case WB_KEY_STRING:
     case WB_KEY_ENUM:
     case WB_KEY_CPUS:
     case WB_KEY_DIST:
     case WB_KEY_NUMBER:
-    case WB_KEY_EXPR: *v = (struct wb_value){ WB_VALUE_STRING, 0, "", f->v.text }; return true;
+    case WB_KEY_EXPR: *v = (struct wb_value){WB_VALUE_STRING, 0, "", f->v.text}; return true;
     case WB_KEY_STRINGS:
     case WB_KEY_TABLE:
-    case WB_KEY_GROUPS: *v = (struct wb_value){ WB_VALUE_NUMBER, (double)f->v.n, "", NULL }; return true;
+    case WB_KEY_GROUPS: *v = (struct wb_value){WB_VALUE_NUMBER, (double)f->v.n, "", NULL}; return true;
     case WB_KEY_GROUP: return false;
     default: break;
     }
     double scale = f->row->type == WB_KEY_RATIO ? 1e-6 : 1;
-    *v = (struct wb_value){ WB_VALUE_NUMBER, (double)f->v.num * scale, f->v.cycles ? "cycles" : unit[f->row->type], NULL };
+    *v =
+        (struct wb_value){WB_VALUE_NUMBER, (double)f->v.num * scale, f->v.cycles ? "cycles" : unit[f->row->type], NULL};
     return true;
 }
 
-static int operand(const struct wb_expr *e, const struct item *it, const struct wb_config *c, wb_expr_fact fact, void *ctx, struct wb_value *v,
-                   struct wb_diag *d)
+static int operand(const struct wb_expr *e, const struct item *it, const struct wb_config *c, wb_expr_fact fact,
+                   void *ctx, struct wb_value *v, struct wb_diag *d)
 {
     if (it->op == OP_NUMBER) {
         bool truth = !strcmp(it->unit, "bool");
-        *v = (struct wb_value){ truth ? WB_VALUE_BOOL : WB_VALUE_NUMBER, it->number, it->unit, NULL };
+        *v = (struct wb_value){truth ? WB_VALUE_BOOL : WB_VALUE_NUMBER, it->number, it->unit, NULL};
         return 0;
     }
     if (it->op == OP_STRING) {
-        *v = (struct wb_value){ WB_VALUE_STRING, 0, "", it->text };
+        *v = (struct wb_value){WB_VALUE_STRING, 0, "", it->text};
         return 0;
     }
     if (fact && fact(ctx, it->text, v)) return 0;
@@ -368,41 +402,56 @@ static int compare(enum op op, const struct wb_value *a, const struct wb_value *
 }
 
 /* * / %: at most one side has a unit, or both the same for a ratio. */
-static int scale(const struct wb_expr *e, const struct item *it, struct wb_value *a, const struct wb_value *b, struct wb_diag *d)
+static int scale(const struct wb_expr *e, const struct item *it, struct wb_value *a, const struct wb_value *b,
+                 struct wb_diag *d)
 {
     if (a->kind != WB_VALUE_NUMBER || b->kind != WB_VALUE_NUMBER)
-        return complain(e, d, "E162", it, NULL, scan_printf((struct arena *)&e->arena, "'%s' needs numbers, found %s and %s", op_info[it->op].text, kind_name(a), kind_name(b)));
+        return complain(e, d, "E162", it, NULL,
+                        scan_printf((struct arena *)&e->arena, "'%s' needs numbers, found %s and %s",
+                                    op_info[it->op].text, kind_name(a), kind_name(b)));
     if (*a->unit && *b->unit && (it->op == OP_MUL || strcmp(a->unit, b->unit)))
-        return complain(e, d, "E162", it, NULL, scan_printf((struct arena *)&e->arena, "'%s' between %s and %s makes no sense", op_info[it->op].text, kind_name(a), kind_name(b)));
+        return complain(e, d, "E162", it, NULL,
+                        scan_printf((struct arena *)&e->arena, "'%s' between %s and %s makes no sense",
+                                    op_info[it->op].text, kind_name(a), kind_name(b)));
     if (it->op != OP_MUL && b->number == 0) return complain(e, d, "E162", it, NULL, "division by zero");
     const char *unit = *a->unit ? a->unit : b->unit;
     if (it->op == OP_DIV && *a->unit && *b->unit) unit = "";
     if (it->op == OP_DIV && !*a->unit && *b->unit)
-        return complain(e, d, "E162", it, NULL, scan_printf((struct arena *)&e->arena, "a plain number cannot be divided by %s", kind_name(b)));
-    a->number = it->op == OP_MUL ? a->number * b->number : it->op == OP_DIV ? a->number / b->number : fmod(a->number, b->number);
+        return complain(e, d, "E162", it, NULL,
+                        scan_printf((struct arena *)&e->arena, "a plain number cannot be divided by %s", kind_name(b)));
+    a->number = it->op == OP_MUL   ? a->number * b->number
+                : it->op == OP_DIV ? a->number / b->number
+                                   : fmod(a->number, b->number);
     a->unit = unit;
     return 0;
 }
 
-static int apply_binary(const struct wb_expr *e, const struct item *it, struct wb_value *a, const struct wb_value *b, struct wb_diag *d)
+static int apply_binary(const struct wb_expr *e, const struct item *it, struct wb_value *a, const struct wb_value *b,
+                        struct wb_diag *d)
 {
     struct arena *arena = (struct arena *)&e->arena;
     const char *text = op_info[it->op].text;
     if (it->op == OP_MUL || it->op == OP_DIV || it->op == OP_MOD) return scale(e, it, a, b, d);
     if (!same_type(a, b))
-        return complain(e, d, "E162", it, a->kind == WB_VALUE_STRING || b->kind == WB_VALUE_STRING ? "texts are written in quotes: 'free'" : "give both sides the same unit",
+        return complain(e, d, "E162", it,
+                        a->kind == WB_VALUE_STRING || b->kind == WB_VALUE_STRING ? "texts are written in quotes: 'free'"
+                                                                                 : "give both sides the same unit",
                         scan_printf(arena, "'%s' between %s and %s", text, kind_name(a), kind_name(b)));
     if (it->op == OP_AND || it->op == OP_OR) {
-        if (a->kind != WB_VALUE_BOOL) return complain(e, d, "E162", it, "compare it with something", scan_printf(arena, "'%s' needs true/false on both sides, found %s", text, kind_name(a)));
+        if (a->kind != WB_VALUE_BOOL)
+            return complain(e, d, "E162", it, "compare it with something",
+                            scan_printf(arena, "'%s' needs true/false on both sides, found %s", text, kind_name(a)));
         a->number = it->op == OP_AND ? (a->number != 0 && b->number != 0) : (a->number != 0 || b->number != 0);
         return 0;
     }
     if (it->op == OP_ADD || it->op == OP_SUB) {
-        if (a->kind != WB_VALUE_NUMBER) return complain(e, d, "E162", it, NULL, scan_printf(arena, "'%s' needs numbers, found %s", text, kind_name(a)));
+        if (a->kind != WB_VALUE_NUMBER)
+            return complain(e, d, "E162", it, NULL,
+                            scan_printf(arena, "'%s' needs numbers, found %s", text, kind_name(a)));
         a->number += it->op == OP_ADD ? b->number : -b->number;
         return 0;
     }
-    *a = (struct wb_value){ WB_VALUE_BOOL, compare(it->op, a, b), "bool", NULL };
+    *a = (struct wb_value){WB_VALUE_BOOL, compare(it->op, a, b), "bool", NULL};
     return 0;
 }
 
@@ -410,13 +459,15 @@ static int apply_unary(const struct wb_expr *e, const struct item *it, struct wb
 {
     enum wb_value_kind want = it->op == OP_NOT ? WB_VALUE_BOOL : WB_VALUE_NUMBER;
     if (a->kind != want)
-        return complain(e, d, "E162", it, NULL, scan_printf((struct arena *)&e->arena, "'%s' needs %s, found %s", op_info[it->op].text,
-                                                            want == WB_VALUE_BOOL ? "true/false" : "a number", kind_name(a)));
+        return complain(e, d, "E162", it, NULL,
+                        scan_printf((struct arena *)&e->arena, "'%s' needs %s, found %s", op_info[it->op].text,
+                                    want == WB_VALUE_BOOL ? "true/false" : "a number", kind_name(a)));
     a->number = it->op == OP_NOT ? a->number == 0 : -a->number;
     return 0;
 }
 
-int wb_expr_value(const struct wb_expr *e, const struct wb_config *c, wb_expr_fact fact, void *ctx, struct wb_value *v, struct wb_diag *d)
+int wb_expr_value(const struct wb_expr *e, const struct wb_config *c, wb_expr_fact fact, void *ctx, struct wb_value *v,
+                  struct wb_diag *d)
 {
     struct wb_value stack[EXPR_OPS_MAX];
     size_t n = 0;
@@ -436,13 +487,15 @@ int wb_expr_value(const struct wb_expr *e, const struct wb_config *c, wb_expr_fa
     return 0;
 }
 
-int wb_expr_true(const struct wb_expr *e, const struct wb_config *c, wb_expr_fact fact, void *ctx, bool *truth, struct wb_diag *d)
+int wb_expr_true(const struct wb_expr *e, const struct wb_config *c, wb_expr_fact fact, void *ctx, bool *truth,
+                 struct wb_diag *d)
 {
     struct wb_value v;
-    struct item all = { .at = 0, .len = strlen(e->text) };
+    struct item all = {.at = 0, .len = strlen(e->text)};
     if (wb_expr_value(e, c, fact, ctx, &v, d) < 0) return -1;
     if (v.kind != WB_VALUE_BOOL)
-        return complain(e, d, "E162", &all, "compare it with something", scan_printf((struct arena *)&e->arena, "the expression is %s, not true/false", kind_name(&v)));
+        return complain(e, d, "E162", &all, "compare it with something",
+                        scan_printf((struct arena *)&e->arena, "the expression is %s, not true/false", kind_name(&v)));
     *truth = v.number != 0;
     return 0;
 }

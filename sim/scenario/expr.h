@@ -10,6 +10,7 @@
 int expr_check_names(const struct wb_expr *e, const struct wb_config *c, struct wb_diag *d);
 /* "machine.cpus" and the other names that are no keys. */
 bool expr_is_fact(const char *name);
-/* The concrete path that a short one means ("workload.message", "workload.NAME.message") in a finished config. False: none. */
+/* The concrete path that a short one means ("workload.message", "workload.NAME.message") in a finished config. False:
+ * none. */
 bool config_resolve(const struct wb_config *c, const char *key, char path[512]);
 #endif

@@ -21,12 +21,15 @@ struct wb_key_registry {
 static const struct {
     const char *scope, *key;
 } selector_key[] = {
-    { "workload", "kind" },
-    { "kernel", "kernel.scheduler" },
-    { "policy", "kernel.scheduler" },
+    {"workload", "kind"},
+    {"kernel", "kernel.scheduler"},
+    {"policy", "kernel.scheduler"},
 };
 
-static const char *or_empty(const char *s) { return s ? s : ""; }
+static const char *or_empty(const char *s)
+{
+    return s ? s : "";
+}
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -75,7 +78,10 @@ void wb_keys_add(struct wb_key_registry *r, const struct wb_key *rows, size_t n)
                  or_empty(r->row[i]->only));
 }
 
-size_t wb_keys_count(const struct wb_key_registry *r) { return r->n; }
+size_t wb_keys_count(const struct wb_key_registry *r)
+{
+    return r->n;
+}
 
 const struct wb_key *wb_keys_at(const struct wb_key_registry *r, size_t i)
 {
@@ -148,8 +154,8 @@ bool keys_child(const struct wb_key_registry *r, const char *pattern, const char
     return join(child, pattern, "*") && (wb_keys_find(r, child, NULL) || keys_is_group(r, child));
 }
 
-size_t keys_children(const struct wb_key_registry *r, const char *pattern, const char *selector, const char **name, size_t max,
-                     char **text)
+size_t keys_children(const struct wb_key_registry *r, const char *pattern, const char *selector, const char **name,
+                     size_t max, char **text)
 {
     size_t plen = *pattern ? strlen(pattern) + 1 : 0, n = 0, used = 0, last_len = 0;
     const char *last = NULL;
@@ -178,7 +184,8 @@ const char *keys_selector_key(const char *pattern)
 {
     size_t n = strcspn(pattern, ".");
     for (size_t i = 0; i < WB_ARRAY_SIZE(selector_key); i++)
-        if (strlen(selector_key[i].scope) == n && !memcmp(selector_key[i].scope, pattern, n)) return selector_key[i].key;
+        if (strlen(selector_key[i].scope) == n && !memcmp(selector_key[i].scope, pattern, n))
+            return selector_key[i].key;
     return NULL;
 }
 
@@ -189,13 +196,17 @@ const char *keys_choices(struct wb_key_registry *r, const struct wb_key *row)
     for (size_t i = 0; i < WB_ARRAY_SIZE(selector_key); i++) {
         size_t n = strlen(selector_key[i].scope);
         bool absolute = !strcmp(selector_key[i].key, row->path);
-        bool of_entry = dot && !strcmp(selector_key[i].key, dot + 1) && !strncmp(row->path, selector_key[i].scope, n) && row->path + n == dot;
+        bool of_entry = dot && !strcmp(selector_key[i].key, dot + 1) && !strncmp(row->path, selector_key[i].scope, n) &&
+                        row->path + n == dot;
         if (absolute || of_entry) scope = selector_key[i].scope;
     }
     return scope ? wb_keys_selectors(r, scope) : "";
 }
 
-static int compare_words(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 /* The `only` words of rows below scope, sorted, joined by spaces. */
 static char *collect_words(const struct wb_key_registry *r, const char *scope)
@@ -241,11 +252,24 @@ const char *wb_keys_selectors(struct wb_key_registry *r, const char *scope)
 const char *wb_key_type_name(enum wb_key_type type)
 {
     static const char *const name[] = {
-        [WB_KEY_INT] = "count",    [WB_KEY_BOOL] = "true/false", [WB_KEY_TIME] = "time",       [WB_KEY_COST] = "time or cycles",
-        [WB_KEY_SIZE] = "size",    [WB_KEY_RATE] = "rate",       [WB_KEY_FREQ] = "frequency",  [WB_KEY_RATIO] = "ratio",
-        [WB_KEY_STRING] = "text",  [WB_KEY_ENUM] = "one of",     [WB_KEY_CPUS] = "CPU list",   [WB_KEY_DIST] = "distribution",
-        [WB_KEY_STRINGS] = "list of texts", [WB_KEY_TABLE] = "list of counts", [WB_KEY_GROUPS] = "list of groups",
-        [WB_KEY_GROUP] = "group",  [WB_KEY_EXPR] = "expression", [WB_KEY_NUMBER] = "number or quantity",
+        [WB_KEY_INT] = "count",
+        [WB_KEY_BOOL] = "true/false",
+        [WB_KEY_TIME] = "time",
+        [WB_KEY_COST] = "time or cycles",
+        [WB_KEY_SIZE] = "size",
+        [WB_KEY_RATE] = "rate",
+        [WB_KEY_FREQ] = "frequency",
+        [WB_KEY_RATIO] = "ratio",
+        [WB_KEY_STRING] = "text",
+        [WB_KEY_ENUM] = "one of",
+        [WB_KEY_CPUS] = "CPU list",
+        [WB_KEY_DIST] = "distribution",
+        [WB_KEY_STRINGS] = "list of texts",
+        [WB_KEY_TABLE] = "list of counts",
+        [WB_KEY_GROUPS] = "list of groups",
+        [WB_KEY_GROUP] = "group",
+        [WB_KEY_EXPR] = "expression",
+        [WB_KEY_NUMBER] = "number or quantity",
     };
     WB_CHECK((size_t)type < WB_ARRAY_SIZE(name), "key type %d", (int)type);
     return name[type];
@@ -253,8 +277,8 @@ const char *wb_key_type_name(enum wb_key_type type)
 
 static bool has_scale(enum wb_key_type t)
 {
-    return t == WB_KEY_INT || t == WB_KEY_TIME || t == WB_KEY_COST || t == WB_KEY_SIZE || t == WB_KEY_RATE || t == WB_KEY_FREQ ||
-           t == WB_KEY_RATIO || t == WB_KEY_DIST;
+    return t == WB_KEY_INT || t == WB_KEY_TIME || t == WB_KEY_COST || t == WB_KEY_SIZE || t == WB_KEY_RATE ||
+           t == WB_KEY_FREQ || t == WB_KEY_RATIO || t == WB_KEY_DIST;
 }
 
 const char *wb_key_lint(const struct wb_key *row)
@@ -264,7 +288,8 @@ const char *wb_key_lint(const struct wb_key *row)
         if (!((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '_' || *p == '.' || *p == '*'))
             return "its path holds something else than a-z 0-9 _ . *";
     for (const char *p = row->path; p; p = strchr(p, '.') ? strchr(p, '.') + 1 : NULL)
-        if (!(*p >= 'a' && *p <= 'z') && *p != '*') return "has a segment that does not start with a letter: no file could set it";
+        if (!(*p >= 'a' && *p <= 'z') && *p != '*')
+            return "has a segment that does not start with a letter: no file could set it";
     if (!row->help || strlen(row->help) < 10) return "has no help";
     bool group = row->type == WB_KEY_GROUP || row->type == WB_KEY_GROUPS;
     if (row->def && !group && !row->source) return "has a default without a source";
@@ -273,6 +298,7 @@ const char *wb_key_lint(const struct wb_key *row)
     if (row->type == WB_KEY_ENUM && row->choices && row->def && !keys_word_in(row->choices, row->def, strlen(row->def)))
         return "its default is none of its choices";
     if ((row->min || row->max) && !has_scale(row->type)) return "has a range but no scale";
-    if ((row->flags & WB_KEY_ANYSCALAR) && row->type != WB_KEY_STRINGS) return "takes any scalar but is no list of texts";
+    if ((row->flags & WB_KEY_ANYSCALAR) && row->type != WB_KEY_STRINGS)
+        return "takes any scalar but is no list of texts";
     return NULL;
 }

@@ -1,8 +1,8 @@
 /*
  * keys_index.h - walking the key table: which keys are valid where.
  *
- * A *pattern* is a path as rows write it: no list indexes, "*" where any name goes. A *selector* is the value that rows' `only`
- * refers to: a workload's kind, the scheduler family of kernel and policy.
+ * A *pattern* is a path as rows write it: no list indexes, "*" where any name goes. A *selector* is the value that
+ * rows' `only` refers to: a workload's kind, the scheduler family of kernel and policy.
  */
 #ifndef WB_SCENARIO_KEYS_INDEX_H
 #define WB_SCENARIO_KEYS_INDEX_H
@@ -15,10 +15,10 @@
 bool keys_is_group(const struct wb_key_registry *r, const char *pattern);
 /* Pattern of the child `name` of `pattern`: literal if some row has it, else "*". False: no such key. */
 bool keys_child(const struct wb_key_registry *r, const char *pattern, const char *name, char child[KEYS_PATTERN_MAX]);
-/* Names valid below `pattern` for `selector` (NULL = any), sorted, no doubles. Returns how many there are; fills up to max.
- * They point into *text, which is malloc'd; the caller frees it. */
-size_t keys_children(const struct wb_key_registry *r, const char *pattern, const char *selector, const char **name, size_t max,
-                     char **text);
+/* Names valid below `pattern` for `selector` (NULL = any), sorted, no doubles. Returns how many there are; fills up
+ * to max. They point into *text, which is malloc'd; the caller frees it. */
+size_t keys_children(const struct wb_key_registry *r, const char *pattern, const char *selector, const char **name,
+                     size_t max, char **text);
 /* Does `only` (space separated, NULL = all) hold `selector` (NULL = none known)? */
 bool keys_only_holds(const char *only, const char *selector);
 /* Is the word in a space separated list? */

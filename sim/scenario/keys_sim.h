@@ -1,5 +1,6 @@
 /*
- * keys_sim.h - key rows of the scenario file itself: run, sweep, expect, cases, and what machines, kernels and workloads share.
+ * keys_sim.h - key rows of the scenario file itself: run, sweep, expect, cases, and what machines, kernels and
+ * workloads share.
  */
 #ifndef WB_SCENARIO_KEYS_SIM_H
 #define WB_SCENARIO_KEYS_SIM_H

@@ -1,13 +1,13 @@
 /*
  * scan.h - a scenario file as a tree in which every key and value knows its place.
  *
- * libconfig 1.5 tells neither columns nor more than the first mistake, wraps integers silently and blames an unclosed brace
- * on the last line. So the text is read twice: by the scanner here, which keeps places, recovers and collects all mistakes, and
- * (scan_libconfig.c) by libconfig itself, whose verdict and values are the ones that count. The scanner is never laxer: what
- * it accepts and libconfig refuses is reported as such.
+ * libconfig 1.5 tells neither columns nor more than the first mistake, wraps integers silently and blames an unclosed
+ * brace on the last line. So the text is read twice: by the scanner here, which keeps places, recovers and collects
+ * all mistakes, and (scan_libconfig.c) by libconfig itself, whose verdict and values are the ones that count. The
+ * scanner is never laxer: what it accepts and libconfig refuses is reported as such.
  *
- * @include is expanded here, through the reader, so that no device or endless file is opened behind our back. The tree, its
- * strings and its places live in the arena of the caller. Nothing here recurses.
+ * @include is expanded here, through the reader, so that no device or endless file is opened behind our back. The
+ * tree, its strings and its places live in the arena of the caller. Nothing here recurses.
  */
 #ifndef WB_SCENARIO_SCAN_H
 #define WB_SCENARIO_SCAN_H
@@ -25,7 +25,7 @@ enum scan_kind { SCAN_GROUP, SCAN_LIST, SCAN_ARRAY, SCAN_STRING, SCAN_INT, SCAN_
 
 struct scan_node {
     enum scan_kind kind;
-    bool wraps;             /* INT: libconfig would read another number; reported by whoever looks at the value */
+    bool wraps; /* INT: libconfig would read another number; reported by whoever looks at the value */
     bool wrap_told;
     bool told;              /* list: a wrong separator was reported */
     char closer;            /* of { ( [ */
@@ -39,10 +39,11 @@ struct scan_node {
     struct scan_node *parent, *first, *last, *next;
 };
 
-/* Scan `text` (NUL-terminated besides its len) as `file`. Includes are read through `reader`, relative to the folder of `file`.
- * Registers the sources with d. Returns the root group, always; *broken tells that the syntax is wrong (reported). */
-struct scan_node *scan_text(struct arena *a, const struct wb_reader *reader, const char *file, const char *text, size_t len,
-                            struct wb_diag *d, bool *broken);
+/* Scan `text` (NUL-terminated besides its len) as `file`. Includes are read through `reader`, relative to the folder
+ * of `file`. Registers the sources with d. Returns the root group, always; *broken tells that the syntax is wrong
+ * (reported). */
+struct scan_node *scan_text(struct arena *a, const struct wb_reader *reader, const char *file, const char *text,
+                            size_t len, struct wb_diag *d, bool *broken);
 /* The same for `v = text` of the command line; NULL when it is no value (nothing is reported). Places are `at`. */
 struct scan_node *scan_value(struct arena *a, const char *text, struct wb_place at);
 /* Place of byte `offset` of a string value, `len` columns long. */
@@ -57,8 +58,21 @@ void *scan_new(struct arena *a, size_t n, size_t size);
 /* ---- shared between the parts of the scanner ---- */
 
 enum token_kind {
-    TOKEN_END, TOKEN_NAME, TOKEN_ASSIGN, TOKEN_SEMICOLON, TOKEN_COMMA, TOKEN_OPEN_GROUP, TOKEN_CLOSE_GROUP, TOKEN_OPEN_LIST,
-    TOKEN_CLOSE_LIST, TOKEN_OPEN_ARRAY, TOKEN_CLOSE_ARRAY, TOKEN_STRING, TOKEN_INT, TOKEN_FLOAT, TOKEN_BOOL,
+    TOKEN_END,
+    TOKEN_NAME,
+    TOKEN_ASSIGN,
+    TOKEN_SEMICOLON,
+    TOKEN_COMMA,
+    TOKEN_OPEN_GROUP,
+    TOKEN_CLOSE_GROUP,
+    TOKEN_OPEN_LIST,
+    TOKEN_CLOSE_LIST,
+    TOKEN_OPEN_ARRAY,
+    TOKEN_CLOSE_ARRAY,
+    TOKEN_STRING,
+    TOKEN_INT,
+    TOKEN_FLOAT,
+    TOKEN_BOOL,
     TOKEN_INCLUDE, /* text = the path between the quotes */
     TOKEN_BAD      /* reported by the lexer */
 };
@@ -77,9 +91,9 @@ struct lexer {
     size_t len, pos, line_start;
     int line;
     struct arena *arena;
-    struct wb_diag *d;  /* NULL: stay silent (looking ahead) */
+    struct wb_diag *d; /* NULL: stay silent (looking ahead) */
     bool *broken;
-    bool cut;           /* a string or comment ran to the end of the text: brackets that it swallowed are no mistakes */
+    bool cut; /* a string or comment ran to the end of the text: brackets that it swallowed are no mistakes */
 };
 
 struct token lex_next(struct lexer *l);
@@ -95,10 +109,10 @@ struct scan_expanded {
     char *text;
     size_t len, cap;
     struct scan_segment {
-        int line;         /* first line of the expanded text */
+        int line; /* first line of the expanded text */
         const char *file;
-        int file_line;    /* the line of `file` that it is */
-    } *segment;
+        int file_line; /* the line of `file` that it is */
+    } * segment;
     size_t segments, segments_cap;
     int lines;
 };

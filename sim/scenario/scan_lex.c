@@ -4,12 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_name_start(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '*' || c == '_'; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_name(char c) { return is_name_start(c) || is_digit(c) || c == '-'; }
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f'; }
+static bool is_name_start(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '*' || c == '_';
+}
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+static bool is_name(char c)
+{
+    return is_name_start(c) || is_digit(c) || c == '-';
+}
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f';
+}
 
-static char look(const struct lexer *l, size_t ahead) { return l->pos + ahead < l->len ? l->text[l->pos + ahead] : '\0'; }
+static char look(const struct lexer *l, size_t ahead)
+{
+    return l->pos + ahead < l->len ? l->text[l->pos + ahead] : '\0';
+}
 
 static void step(struct lexer *l)
 {
@@ -21,7 +36,7 @@ static void step(struct lexer *l)
 static struct wb_place place(const struct lexer *l, size_t from, size_t len)
 {
     size_t col = from >= l->line_start ? from - l->line_start + 1 : 1;
-    return (struct wb_place){ l->file, l->line, (int)col, (int)WB_MIN(len, (size_t)4096) };
+    return (struct wb_place){l->file, l->line, (int)col, (int)WB_MIN(len, (size_t)4096)};
 }
 
 static void complain(struct lexer *l, const char *code, struct wb_place at, const char *fix, const char *what)
@@ -110,7 +125,7 @@ static struct token lex_include(struct lexer *l, struct token t)
         while (l->pos < l->len && l->text[l->pos] != '\n') l->pos++;
         return t;
     }
-    struct token s = lex_string(l, (struct token){ .at = place(l, l->pos, 1) });
+    struct token s = lex_string(l, (struct token){.at = place(l, l->pos, 1)});
     if (s.kind == TOKEN_BAD) return s;
     if (s.at.line != l->line) {
         complain(l, "E106", s.at, fix, "the file name of @include runs over the end of the line");
@@ -199,7 +214,8 @@ static struct token lex_number(struct lexer *l, struct token t)
     } else {
         t.kind = TOKEN_BAD;
         char *fix = scan_printf(l->arena, "write it in quotes: \"%.*s\"", (int)WB_MIN(t.len, (size_t)60), t.text);
-        complain(l, "E107", t.at, fix, is_digit(t.text[0]) ? "a quantity with a unit is a string" : "this is no number");
+        complain(l, "E107", t.at, fix,
+                 is_digit(t.text[0]) ? "a quantity with a unit is a string" : "this is no number");
     }
     return t;
 }
@@ -230,9 +246,9 @@ static const struct {
     char c;
     enum token_kind kind;
 } punctuation[] = {
-    { '=', TOKEN_ASSIGN },     { ':', TOKEN_ASSIGN },    { ';', TOKEN_SEMICOLON },   { ',', TOKEN_COMMA },
-    { '{', TOKEN_OPEN_GROUP }, { '}', TOKEN_CLOSE_GROUP }, { '(', TOKEN_OPEN_LIST }, { ')', TOKEN_CLOSE_LIST },
-    { '[', TOKEN_OPEN_ARRAY }, { ']', TOKEN_CLOSE_ARRAY },
+    {'=', TOKEN_ASSIGN},     {':', TOKEN_ASSIGN},      {';', TOKEN_SEMICOLON}, {',', TOKEN_COMMA},
+    {'{', TOKEN_OPEN_GROUP}, {'}', TOKEN_CLOSE_GROUP}, {'(', TOKEN_OPEN_LIST}, {')', TOKEN_CLOSE_LIST},
+    {'[', TOKEN_OPEN_ARRAY}, {']', TOKEN_CLOSE_ARRAY},
 };
 
 static struct token lex_other(struct lexer *l, struct token t)
@@ -257,7 +273,7 @@ static struct token lex_other(struct lexer *l, struct token t)
 struct token lex_next(struct lexer *l)
 {
     skip_space(l);
-    struct token t = { .kind = TOKEN_END, .at = place(l, l->pos, 1), .text = l->text + l->pos };
+    struct token t = {.kind = TOKEN_END, .at = place(l, l->pos, 1), .text = l->text + l->pos};
     if (l->pos >= l->len) return t;
     t.first_on_line = only_blanks_before(l);
     t.len = 1;

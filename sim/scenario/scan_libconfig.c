@@ -6,24 +6,26 @@
 
 static struct wb_place origin(const struct scan_expanded *x, int line)
 {
-    struct wb_place at = { NULL, 0, 0, 0 };
+    struct wb_place at = {NULL, 0, 0, 0};
     for (size_t i = 0; i < x->segments && x->segment[i].line <= line; i++)
-        at = (struct wb_place){ x->segment[i].file, x->segment[i].file_line + line - x->segment[i].line, 0, 0 };
+        at = (struct wb_place){x->segment[i].file, x->segment[i].file_line + line - x->segment[i].line, 0, 0};
     return at;
 }
 
 static bool same_kind(const struct scan_node *n, const config_setting_t *s)
 {
     static const int type[][2] = {
-        [SCAN_GROUP] = { CONFIG_TYPE_GROUP, -1 },   [SCAN_LIST] = { CONFIG_TYPE_LIST, -1 },
-        [SCAN_ARRAY] = { CONFIG_TYPE_ARRAY, -1 },   [SCAN_STRING] = { CONFIG_TYPE_STRING, -1 },
-        [SCAN_INT] = { CONFIG_TYPE_INT, CONFIG_TYPE_INT64 }, [SCAN_FLOAT] = { CONFIG_TYPE_FLOAT, -1 },
-        [SCAN_BOOL] = { CONFIG_TYPE_BOOL, -1 },
+        [SCAN_GROUP] = {CONFIG_TYPE_GROUP, -1},
+        [SCAN_LIST] = {CONFIG_TYPE_LIST, -1},
+        [SCAN_ARRAY] = {CONFIG_TYPE_ARRAY, -1},
+        [SCAN_STRING] = {CONFIG_TYPE_STRING, -1},
+        [SCAN_INT] = {CONFIG_TYPE_INT, CONFIG_TYPE_INT64},
+        [SCAN_FLOAT] = {CONFIG_TYPE_FLOAT, -1},
+        [SCAN_BOOL] = {CONFIG_TYPE_BOOL, -1},
     };
     int t = config_setting_type(s);
     bool aggregate = n->kind <= SCAN_ARRAY;
-    return (t == type[n->kind][0] || t == type[n->kind][1]) &&
-           (!aggregate || (size_t)config_setting_length(s) == n->n);
+    return (t == type[n->kind][0] || t == type[n->kind][1]) && (!aggregate || (size_t)config_setting_length(s) == n->n);
 }
 
 /* The value that counts is libconfig's. An integer that it wraps keeps ours: it is refused wherever it is used. */
@@ -41,7 +43,7 @@ static void copy_value(struct arena *a, struct scan_node *n, const config_settin
 static const struct scan_node *walk(struct arena *a, struct scan_node *root, config_setting_t *s)
 {
     struct scan_node *n = root;
-    unsigned index[SCAN_DEPTH_MAX + 2] = { 0 };
+    unsigned index[SCAN_DEPTH_MAX + 2] = {0};
     size_t level = 0;
     for (;;) {
         if (!same_kind(n, s)) return n;

@@ -16,12 +16,12 @@ struct parser {
     const struct wb_reader *reader;
     struct wb_diag *d;
     bool *broken;
-    bool by_indent;  /* braces do not balance: believe the indentation where they disagree */
+    bool by_indent; /* braces do not balance: believe the indentation where they disagree */
     struct source source[SCAN_INCLUDE_MAX + 1];
     size_t depth;
     struct scan_node *root, *cur; /* cur: the open group, list or array */
     size_t level, values;
-    bool after;      /* in a list: a value was just read */
+    bool after; /* in a list: a value was just read */
     bool too_big;
     struct scan_expanded *out;
 };
@@ -55,8 +55,8 @@ char *scan_printf(struct arena *a, const char *fmt, ...)
 
 const char *scan_kind_name(enum scan_kind k)
 {
-    static const char *const name[] = { "a group { }", "a list ( )", "an array [ ]", "a string", "an integer", "a real number",
-                                        "true/false" };
+    static const char *const name[] = {"a group { }", "a list ( )",    "an array [ ]", "a string",
+                                       "an integer",  "a real number", "true/false"};
     return name[k];
 }
 
@@ -92,7 +92,7 @@ static void expand(struct scan_expanded *x, const struct lexer *l, size_t from, 
     }
     int file_line = 1;
     for (size_t i = 0; i < from; i++) file_line += l->text[i] == '\n';
-    x->segment[x->segments++] = (struct scan_segment){ x->lines + 1, l->file, file_line };
+    x->segment[x->segments++] = (struct scan_segment){x->lines + 1, l->file, file_line};
     memcpy(x->text + x->len, l->text + from, to - from);
     x->len += to - from;
     x->text[x->len++] = '\n'; /* a comment at the very end would be a syntax error for libconfig */
@@ -114,7 +114,7 @@ static const char *beside(struct parser *p, const char *file, const char *name)
 static bool admit(struct parser *p, const char *file, const char *text, size_t len)
 {
     if (len >= 2 && (!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2))) {
-        fail(p, "E103", (struct wb_place){ file, 1, 1, 1 }, "save it as UTF-8", "this is UTF-16 text");
+        fail(p, "E103", (struct wb_place){file, 1, 1, 1}, "save it as UTF-8", "this is UTF-16 text");
         return false;
     }
     const char *nul = memchr(text, '\0', len);
@@ -124,17 +124,18 @@ static bool admit(struct parser *p, const char *file, const char *text, size_t l
         line += *c == '\n';
         col = *c == '\n' ? 1 : col + 1;
     }
-    fail(p, "E103", (struct wb_place){ file, line, col, 1 }, "a scenario is plain text", "the file holds a NUL byte");
+    fail(p, "E103", (struct wb_place){file, line, col, 1}, "a scenario is plain text", "the file holds a NUL byte");
     return false;
 }
 
-static void push_source(struct parser *p, const char *file, const char *text, size_t len, const struct wb_place *includer)
+static void push_source(struct parser *p, const char *file, const char *text, size_t len,
+                        const struct wb_place *includer)
 {
     if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) text += 3, len -= 3; /* a byte-order mark */
     wb_diag_source(p->d, file, text, len, includer);
     if (!admit(p, file, text, len)) len = 0;
     p->source[p->depth++] = (struct source){
-        .lex = { .file = file, .text = text, .len = len, .line = 1, .arena = p->arena, .d = p->d, .broken = p->broken },
+        .lex = {.file = file, .text = text, .len = len, .line = 1, .arena = p->arena, .d = p->d, .broken = p->broken},
     };
 }
 
@@ -206,7 +207,7 @@ static struct token peek(const struct parser *p, size_t ahead)
 static struct scan_node *add(struct parser *p, enum scan_kind kind, const struct token *value, const struct token *key)
 {
     struct scan_node *n = scan_new(p->arena, 1, sizeof *n), *parent = p->cur;
-    *n = (struct scan_node){ .kind = kind, .at = value->at, .key_at = key ? key->at : value->at, .parent = parent };
+    *n = (struct scan_node){.kind = kind, .at = value->at, .key_at = key ? key->at : value->at, .parent = parent};
     if (key) n->name = scan_strdup(p->arena, key->text, key->len);
     if (parent->last)
         parent->last->next = n;
@@ -234,8 +235,10 @@ static void open_node(struct parser *p, enum scan_kind kind, const struct token 
 
 static void leave(struct parser *p)
 {
-    if (p->cur->parent->kind == SCAN_GROUP && peek(p, 0).kind == TOKEN_SEMICOLON) (void)take(p);
-    else if (p->cur->parent->kind == SCAN_GROUP && peek(p, 0).kind == TOKEN_COMMA) (void)take(p);
+    if (p->cur->parent->kind == SCAN_GROUP && peek(p, 0).kind == TOKEN_SEMICOLON)
+        (void)take(p);
+    else if (p->cur->parent->kind == SCAN_GROUP && peek(p, 0).kind == TOKEN_COMMA)
+        (void)take(p);
     p->cur = p->cur->parent;
     p->level--;
     p->after = true;
@@ -300,7 +303,8 @@ static bool starts_setting(const struct parser *p)
     return peek(p, 0).kind == TOKEN_NAME && peek(p, 0).first_on_line && peek(p, 1).kind == TOKEN_ASSIGN;
 }
 
-/* Skip the rest of a setting that makes no sense: to its ';', the end of its group, or the next line that is a setting. */
+/* Skip the rest of a setting that makes no sense: to its ';', the end of its group, or the next line that is a
+ * setting. */
 static void resync(struct parser *p)
 {
     size_t inside = 0;
@@ -321,9 +325,15 @@ static void resync(struct parser *p)
 
 /* ---- grammar ---- */
 
-static bool closes(const struct token *t, const struct scan_node *open) { return t->text[0] == open->closer; }
+static bool closes(const struct token *t, const struct scan_node *open)
+{
+    return t->text[0] == open->closer;
+}
 
-static char opener_of(const struct scan_node *n) { return n->closer == '}' ? '{' : n->closer == ')' ? '(' : '['; }
+static char opener_of(const struct scan_node *n)
+{
+    return n->closer == '}' ? '{' : n->closer == ')' ? '(' : '[';
+}
 
 static void close_node(struct parser *p, const struct token *t)
 {
@@ -335,7 +345,8 @@ static void close_node(struct parser *p, const struct token *t)
     for (struct scan_node *n = p->cur; n != p->root; n = n->parent) {
         if (!closes(t, n)) continue;
         while (p->cur != n) {
-            char *what = scan_printf(p->arena, "this '%c' is not closed before the '%c' on line %d", opener_of(p->cur), t->text[0], t->at.line);
+            char *what = scan_printf(p->arena, "this '%c' is not closed before the '%c' on line %d", opener_of(p->cur),
+                                     t->text[0], t->at.line);
             fail(p, "E109", p->cur->at, scan_printf(p->arena, "close it with '%c'", p->cur->closer), what);
             p->cur = p->cur->parent;
             p->level--;
@@ -352,7 +363,8 @@ static void close_by_indent(struct parser *p, const struct token *t)
 {
     if (!p->by_indent || !t->first_on_line) return;
     while (p->cur != p->root && p->cur->key_at.file == t->at.file && p->cur->key_at.col >= t->at.col) {
-        fail(p, "E109", p->cur->at, scan_printf(p->arena, "close it with '%c' before line %d", p->cur->closer, t->at.line),
+        fail(p, "E109", p->cur->at,
+             scan_printf(p->arena, "close it with '%c' before line %d", p->cur->closer, t->at.line),
              scan_printf(p->arena, "this '%c' is never closed", opener_of(p->cur)));
         p->cur = p->cur->parent;
         p->level--;
@@ -362,7 +374,8 @@ static void close_by_indent(struct parser *p, const struct token *t)
 static void setting(struct parser *p, const struct token *key)
 {
     if (peek(p, 0).kind != TOKEN_ASSIGN) {
-        fail(p, "E101", key->at, scan_printf(p->arena, "write %.*s = VALUE;", (int)WB_MIN(key->len, (size_t)60), key->text),
+        fail(p, "E101", key->at,
+             scan_printf(p->arena, "write %.*s = VALUE;", (int)WB_MIN(key->len, (size_t)60), key->text),
              scan_printf(p->arena, "'=' is missing after '%.*s'", (int)WB_MIN(key->len, (size_t)60), key->text));
         resync(p);
         return;
@@ -371,7 +384,8 @@ static void setting(struct parser *p, const struct token *key)
     struct token ahead = peek(p, 0);
     if ((ahead.kind == TOKEN_NAME && peek(p, 1).kind == TOKEN_ASSIGN) || ahead.kind == TOKEN_SEMICOLON ||
         ahead.kind == TOKEN_CLOSE_GROUP || ahead.kind == TOKEN_END) {
-        fail(p, "E101", key->at, scan_printf(p->arena, "write %.*s = VALUE;", (int)WB_MIN(key->len, (size_t)60), key->text),
+        fail(p, "E101", key->at,
+             scan_printf(p->arena, "write %.*s = VALUE;", (int)WB_MIN(key->len, (size_t)60), key->text),
              scan_printf(p->arena, "'%.*s' has no value", (int)WB_MIN(key->len, (size_t)60), key->text));
         if (ahead.kind == TOKEN_SEMICOLON) (void)take(p);
         return;
@@ -476,7 +490,8 @@ static void semicolon(struct parser *p, const struct token *t)
 /* "( key = value )": the braces of the entry were forgotten. */
 static void setting_in_list(struct parser *p, const struct token *t)
 {
-    fail(p, "E101", t->at, "put the settings of one entry into braces: ( { key = value; } )", "a list holds values, not settings");
+    fail(p, "E101", t->at, "put the settings of one entry into braces: ( { key = value; } )",
+         "a list holds values, not settings");
     for (size_t inside = 0;;) {
         enum token_kind k = peek(p, 0).kind;
         bool opens = k == TOKEN_OPEN_GROUP || k == TOKEN_OPEN_LIST || k == TOKEN_OPEN_ARRAY;
@@ -557,7 +572,7 @@ static void find_doubles(struct parser *p, const struct scan_node *group)
     }
     struct by_name *sorted = scan_new(p->arena, group->n, sizeof *sorted);
     size_t i = 0;
-    for (const struct scan_node *n = group->first; n; n = n->next, i++) sorted[i] = (struct by_name){ n, i };
+    for (const struct scan_node *n = group->first; n; n = n->next, i++) sorted[i] = (struct by_name){n, i};
     qsort(sorted, group->n, sizeof *sorted, compare_names);
     for (i = 1; i < group->n; i++) {
         const struct scan_node *first = sorted[i - 1].node, *n = sorted[i].node;
@@ -587,7 +602,7 @@ static bool balanced(const char *text, size_t len)
     struct arena scratch;
     arena_init(&scratch, "scan");
     bool ignored = false, ok = true;
-    struct lexer l = { .file = "", .text = text, .len = len, .line = 1, .arena = &scratch, .broken = &ignored };
+    struct lexer l = {.file = "", .text = text, .len = len, .line = 1, .arena = &scratch, .broken = &ignored};
     long depth = 0;
     for (struct token t = lex_next(&l); t.kind != TOKEN_END && ok; t = lex_next(&l)) {
         if (t.kind == TOKEN_OPEN_GROUP || t.kind == TOKEN_OPEN_LIST || t.kind == TOKEN_OPEN_ARRAY) depth++;
@@ -597,14 +612,14 @@ static bool balanced(const char *text, size_t len)
     return depth <= 0;
 }
 
-struct scan_node *scan_text(struct arena *a, const struct wb_reader *reader, const char *file, const char *text, size_t len,
-                            struct wb_diag *d, bool *broken)
+struct scan_node *scan_text(struct arena *a, const struct wb_reader *reader, const char *file, const char *text,
+                            size_t len, struct wb_diag *d, bool *broken)
 {
-    struct scan_expanded expanded = { 0 };
-    struct parser p = { .arena = a, .reader = reader, .d = d, .broken = broken, .out = &expanded };
+    struct scan_expanded expanded = {0};
+    struct parser p = {.arena = a, .reader = reader, .d = d, .broken = broken, .out = &expanded};
     struct scan_node *root = scan_new(a, 1, sizeof *root);
     const char *name = scan_strdup(a, file, strlen(file)), *kept = scan_strdup(a, text, len);
-    *root = (struct scan_node){ .kind = SCAN_GROUP, .at = { name, 1, 1, 1 }, .key_at = { name, 1, 1, 1 } };
+    *root = (struct scan_node){.kind = SCAN_GROUP, .at = {name, 1, 1, 1}, .key_at = {name, 1, 1, 1}};
     p.root = p.cur = root;
     *broken = false;
     p.by_indent = !balanced(kept, len);
@@ -619,11 +634,11 @@ struct scan_node *scan_text(struct arena *a, const struct wb_reader *reader, con
 
 struct scan_node *scan_value(struct arena *a, const char *text, struct wb_place at)
 {
-    static const struct wb_reader nothing = { 0 };
+    static const struct wb_reader nothing = {0};
     struct wb_diag *quiet = wb_diag_new();
     bool broken = false;
     char *whole = scan_printf(a, "v = %s;", text);
-    struct parser p = { .arena = a, .reader = &nothing, .d = quiet, .broken = &broken };
+    struct parser p = {.arena = a, .reader = &nothing, .d = quiet, .broken = &broken};
     struct scan_node *root = scan_new(a, 1, sizeof *root);
     p.root = p.cur = root;
     if (!strchr(text, '@')) {

@@ -4,9 +4,9 @@
 
 #include "scenario_build.h"
 
-#define NAME_MAX_LEN 64    /* of members of "*" groups */
-#define VALID_SHOWN 12     /* keys named after "Valid here" */
-#define UNKNOWN_MAX 50     /* unknown keys of one file that are reported one by one */
+#define NAME_MAX_LEN 64 /* of members of "*" groups */
+#define VALID_SHOWN 12  /* keys named after "Valid here" */
+#define UNKNOWN_MAX 50  /* unknown keys of one file that are reported one by one */
 
 struct check_frame {
     struct scan_node *node; /* next to check */
@@ -28,7 +28,8 @@ static bool listed(const char *const *names, size_t n, const char *name)
     return false;
 }
 
-char *suggest_key(struct arena *a, const struct wb_key_registry *keys, const char *pattern, const char *selector, const char *name)
+char *suggest_key(struct arena *a, const struct wb_key_registry *keys, const char *pattern, const char *selector,
+                  const char *name)
 {
     enum { MAX = 512 };
     const char *names[MAX];
@@ -63,11 +64,13 @@ static void unknown_key(struct check *k, const struct check_frame *f, const stru
     if (k->unknown++ >= UNKNOWN_MAX) return;
     snprintf(shown, sizeof shown, "%.60s%s", n->name, strlen(n->name) > 60 ? "..." : "");
     complain(k, "E115", n->key_at, suggest_key(a, k->b->s->keys, f->pattern, f->selector, n->name),
-             *f->pattern ? scan_printf(a, "unknown key '%s' in '%s'", shown, f->pattern) : scan_printf(a, "unknown key '%s'", shown));
+             *f->pattern ? scan_printf(a, "unknown key '%s' in '%s'", shown, f->pattern)
+                         : scan_printf(a, "unknown key '%s'", shown));
 }
 
 /* A key of the table that belongs to entries of another kind. */
-static void foreign_key(struct check *k, const struct check_frame *f, const struct scan_node *n, const struct wb_key *row)
+static void foreign_key(struct check *k, const struct check_frame *f, const struct scan_node *n,
+                        const struct wb_key *row)
 {
     struct arena *a = &k->b->c->arena;
     const char *what = !strncmp(row->path, "workload", 8) ? "kind" : "scheduler";
@@ -98,7 +101,8 @@ static const char *known_selector(struct check *k, const char *scope, const char
 
 static const char *selector_of_group(struct check *k, const char *pattern)
 {
-    if (!strcmp(pattern, "kernel") || !strcmp(pattern, "policy")) return known_selector(k, "policy", raw_selector(k->b, pattern));
+    if (!strcmp(pattern, "kernel") || !strcmp(pattern, "policy"))
+        return known_selector(k, "policy", raw_selector(k->b, pattern));
     return NULL;
 }
 
@@ -113,8 +117,9 @@ static bool check_node(struct check *k, const struct check_frame *f, struct scan
         memcpy(into->pattern, f->pattern, sizeof into->pattern);
         if (!strcmp(f->pattern, "workload")) into->selector = known_selector(k, "workload", entry_selector(k, n));
         if (n->kind == SCAN_GROUP) return true;
-        complain(k, "E122", n->at, "write { key = value; }", scan_printf(&k->b->c->arena, "an entry of '%s' must be a group, found %s",
-                                                                          f->pattern, scan_kind_name(n->kind)));
+        complain(k, "E122", n->at, "write { key = value; }",
+                 scan_printf(&k->b->c->arena, "an entry of '%s' must be a group, found %s", f->pattern,
+                             scan_kind_name(n->kind)));
         return false;
     }
     bool moved = !strcmp(f->pattern, "kernel") && !strcmp(n->name, "policy");
@@ -127,7 +132,8 @@ static bool check_node(struct check *k, const struct check_frame *f, struct scan
         complain(k, "E115", n->key_at, "use a shorter one", "names are at most 64 characters long");
         return false;
     }
-    const struct wb_key *row = wb_keys_find(keys, into->pattern, f->selector), *any = wb_keys_find(keys, into->pattern, NULL);
+    const struct wb_key *row = wb_keys_find(keys, into->pattern, f->selector),
+                        *any = wb_keys_find(keys, into->pattern, NULL);
     if (!row && any) {
         foreign_key(k, f, n, any);
         return false;
@@ -140,7 +146,7 @@ static bool check_node(struct check *k, const struct check_frame *f, struct scan
         bool ok = value_make(&k->x, row, into->pattern, n, &v, &o) == 0;
         return ok && (row->type == WB_KEY_GROUP || row->type == WB_KEY_GROUPS);
     }
-    static const struct wb_key implicit = { .type = WB_KEY_GROUP };
+    static const struct wb_key implicit = {.type = WB_KEY_GROUP};
     struct cfg_value v;
     return value_make(&k->x, &implicit, into->pattern, n, &v, NULL) == 0;
 }
@@ -165,7 +171,8 @@ static void check_tree(struct check *k, struct scan_node *root, const char *scop
         if (depth < SCAN_DEPTH_MAX && check_node(k, f, n, &stack[depth + 1])) depth++;
     }
     if (k->unknown > UNKNOWN_MAX)
-        complain(k, "E115", root->at, "is it a scenario at all?", scan_printf(&k->b->c->arena, "%zu more unknown keys", k->unknown - UNKNOWN_MAX));
+        complain(k, "E115", root->at, "is it a scenario at all?",
+                 scan_printf(&k->b->c->arena, "%zu more unknown keys", k->unknown - UNKNOWN_MAX));
 }
 
 /* Integers that libconfig wraps, wherever nobody looked at them. */
@@ -194,7 +201,8 @@ static void check_document(struct check *k, struct document *doc, const char *sc
     tell_wraps(k, doc->root);
 }
 
-/* Which scheduler the files of a kernel chain were written for: their policy switches are judged by it, even when -p takes another. */
+/* Which scheduler the files of a kernel chain were written for: their policy switches are judged by it, even when -p
+ * takes another. */
 static const char *chain_scheduler(struct document *const *chain, size_t n)
 {
     const char *own = NULL;
@@ -205,7 +213,8 @@ static const char *chain_scheduler(struct document *const *chain, size_t n)
     return own;
 }
 
-static void check_chain(struct check *k, const char *name, struct wb_place at, const char *scope, const char *kind, const char *selector)
+static void check_chain(struct check *k, const char *name, struct wb_place at, const char *scope, const char *kind,
+                        const char *selector)
 {
     struct document *chain[SCENARIO_BASE_MAX];
     struct wb_diag *quiet = wb_diag_new(); /* merging has reported what cannot be read */
@@ -217,9 +226,9 @@ static void check_chain(struct check *k, const char *name, struct wb_place at, c
 
 void check_documents(struct build *b)
 {
-    static const char *const part[][2] = { { "machine", "machines" }, { "kernel", "kernels" } };
-    struct check k = { .b = b,
-                       .x = { .arena = &b->s->arena, .keys = (struct wb_key_registry *)b->s->keys, .d = b->d, .prefix = "" } };
+    static const char *const part[][2] = {{"machine", "machines"}, {"kernel", "kernels"}};
+    struct check k = {
+        .b = b, .x = {.arena = &b->s->arena, .keys = (struct wb_key_registry *)b->s->keys, .d = b->d, .prefix = ""}};
     for (size_t i = 0; i < b->s->chain_n; i++) check_document(&k, b->s->chain[i], "", NULL);
     for (size_t i = 0; i < WB_ARRAY_SIZE(part); i++) {
         const struct raw *base = raw_find(b, wb_cfg_path("%s.base", part[i][0]));

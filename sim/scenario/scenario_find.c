@@ -83,7 +83,7 @@ static bool file_exists(void *ctx, const char *path)
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-const struct wb_reader wb_reader_files = { .read = read_file, .exists = file_exists };
+const struct wb_reader wb_reader_files = {.read = read_file, .exists = file_exists};
 
 /* ---- searching ---- */
 
@@ -95,12 +95,13 @@ struct search {
 
 static const char *try_file(const struct search *s, const char *dir, const char *sub, const char *suffix)
 {
-    const char *path = scan_printf(s->arena, "%s%s%s%s%s%s", dir, *dir ? "/" : "", sub, *sub ? "/" : "", s->name, suffix);
+    const char *path =
+        scan_printf(s->arena, "%s%s%s%s%s%s", dir, *dir ? "/" : "", sub, *sub ? "/" : "", s->name, suffix);
     return s->reader->exists(s->reader->ctx, path) ? path : NULL;
 }
 
-/* name as a file of this folder, or name.cfg, here or in the kind's sub-folder. A bare word is never a file without .cfg: the
- * working folder may hold anything. */
+/* name as a file of this folder, or name.cfg, here or in the kind's sub-folder. A bare word is never a file without
+ * .cfg: the working folder may hold anything. */
 static const char *try_folder(const struct search *s, const char *dir)
 {
     bool file_like = strchr(s->name, '/') || strchr(s->name, '.');
@@ -111,14 +112,14 @@ static const char *try_folder(const struct search *s, const char *dir)
     return found;
 }
 
-static const char *const shipped[] = { WB_SOURCE_SCENARIOS, WB_INSTALL_SCENARIOS };
+static const char *const shipped[] = {WB_SOURCE_SCENARIOS, WB_INSTALL_SCENARIOS};
 
-const char *find_file(struct arena *a, const struct wb_reader *reader, const char *search, bool only_folder, const char *beside,
-                      const char *name, const char *kind)
+const char *find_file(struct arena *a, const struct wb_reader *reader, const char *search, bool only_folder,
+                      const char *beside, const char *name, const char *kind)
 {
-    struct search s = { a, reader, name, kind };
+    struct search s = {a, reader, name, kind};
     if (!*name || strlen(name) > 1024) return NULL;
-    if (name[0] == '/') return try_folder(&(struct search){ a, reader, name, "" }, "");
+    if (name[0] == '/') return try_folder(&(struct search){a, reader, name, ""}, "");
     const char *slash = beside ? strrchr(beside, '/') : NULL;
     const char *found = try_folder(&s, slash ? scan_strdup(a, beside, (size_t)(slash - beside)) : "");
     for (const char *p = search; !found && !only_folder && p && *p;) {
@@ -164,11 +165,14 @@ static void list_folder(struct names *l, const char *dir, const char *kind)
     closedir(d);
 }
 
-static int compare_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 char **wb_scenario_list(const char *kind, size_t *n)
 {
-    struct names l = { .name = NULL };
+    struct names l = {.name = NULL};
     l.name = config_grow(l.name, 1, &l.cap, sizeof *l.name);
     for (const char *p = getenv("WAKEBAL_PATH"); p && *p;) {
         size_t len = strcspn(p, ":");
@@ -213,7 +217,7 @@ static const char *near_name(const char *const *kinds, size_t n, const char *nam
 
 const char *suggest_file(struct arena *a, const char *name, const char *kind)
 {
-    static const char *const scenarios[] = { "cases", "studies", "workloads" };
+    static const char *const scenarios[] = {"cases", "studies", "workloads"};
     bool whole = !strcmp(kind, "cases"); /* where a scenario is wanted, all that can be run by name */
     const char *const *kinds = whole ? scenarios : &kind;
     size_t n = whole ? WB_ARRAY_SIZE(scenarios) : 1, shown = 0;
@@ -222,7 +226,8 @@ const char *suggest_file(struct arena *a, const char *name, const char *kind)
     for (size_t k = 0; k < n; k++) {
         size_t count;
         char **names = wb_scenario_list(kinds[k], &count);
-        for (size_t i = 0; i < count && strlen(text) < 600; i++) text = scan_printf(a, "%s%s%s", text, shown++ ? ", " : "", names[i]);
+        for (size_t i = 0; i < count && strlen(text) < 600; i++)
+            text = scan_printf(a, "%s%s%s", text, shown++ ? ", " : "", names[i]);
         wb_scenario_list_free(names);
     }
     return shown ? scan_printf(a, "%s   (or the path of a file)", text) : "give the path of a file; none is shipped";

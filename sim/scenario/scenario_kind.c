@@ -5,7 +5,7 @@
 
 /* ---- checking one file alone: which kind is it? ---- */
 
-static const char *const scope[] = { "machine", "kernel", "workload" };
+static const char *const scope[] = {"machine", "kernel", "workload"};
 
 static size_t known_keys(const struct wb_key_registry *keys, const struct scan_node *root, const char *pattern)
 {
@@ -50,7 +50,7 @@ static const char *look_at(const char *path, const struct wb_key_registry *keys)
 /* A file as given, or the name of something that ships. Malloc'd, or NULL. */
 static char *resolve(const char *name)
 {
-    static const char *const kinds[] = { "", "cases", "studies", "workloads", "machines", "kernels" };
+    static const char *const kinds[] = {"", "cases", "studies", "workloads", "machines", "kernels"};
     char *path = wb_reader_files.exists(wb_reader_files.ctx, name) ? strdup(name) : NULL;
     for (size_t i = 0; !path && i < WB_ARRAY_SIZE(kinds); i++) path = wb_scenario_find(name, kinds[i]);
     return path;
@@ -60,7 +60,8 @@ int wb_scenario_check(const char *name, const struct wb_key_registry *keys, stru
 {
     char *path = resolve(name);
     const char *kind = path ? look_at(path, keys) : NULL;
-    struct wb_scenario *s = kind ? scenario_check_part(path, kind, keys, d) : wb_scenario_load(path ? path : name, keys, NULL, d);
+    struct wb_scenario *s =
+        kind ? scenario_check_part(path, kind, keys, d) : wb_scenario_load(path ? path : name, keys, NULL, d);
     wb_scenario_free(s);
     free(path);
     return s ? 0 : -1;

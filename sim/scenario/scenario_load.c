@@ -49,23 +49,26 @@ struct document *document_open(struct wb_scenario *s, const char *path, struct w
     return doc;
 }
 
-static struct document *find_document(struct wb_scenario *s, const char *name, const char *kind, struct wb_place at, struct wb_diag *d)
+static struct document *find_document(struct wb_scenario *s, const char *name, const char *kind, struct wb_place at,
+                                      struct wb_diag *d)
 {
-    static const char *const what[][2] = { { "machines", "machine" }, { "kernels", "kernel" }, { "workloads", "workload" },
-                                           { "cases", "scenario" } };
-    const char *path = find_file(&s->arena, s->reader, s->search, s->only_folder, at.file, name, kind), *singular = "file";
+    static const char *const what[][2] = {
+        {"machines", "machine"}, {"kernels", "kernel"}, {"workloads", "workload"}, {"cases", "scenario"}};
+    const char *path = find_file(&s->arena, s->reader, s->search, s->only_folder, at.file, name, kind),
+               *singular = "file";
     for (size_t i = 0; i < WB_ARRAY_SIZE(what); i++)
         if (!strcmp(what[i][0], kind)) singular = what[i][1];
     if (path) return document_open(s, path, at, d);
     char shown[80];
     snprintf(shown, sizeof shown, "%.60s%s", name, strlen(name) > 60 ? "..." : "");
-    wb_diag_add(d, WB_ERROR, "E141", at, s->only_folder ? NULL : suggest_file(&s->arena, name, kind), "no %s named '%s' is known", singular, shown);
+    wb_diag_add(d, WB_ERROR, "E141", at, s->only_folder ? NULL : suggest_file(&s->arena, name, kind),
+                "no %s named '%s' is known", singular, shown);
     return NULL;
 }
 
 /* From `doc` up its bases. */
-static size_t chain_up(struct wb_scenario *s, struct document *doc, const char *name, const char *kind, struct wb_place at, struct wb_diag *d,
-                       struct document *chain[SCENARIO_BASE_MAX])
+static size_t chain_up(struct wb_scenario *s, struct document *doc, const char *name, const char *kind,
+                       struct wb_place at, struct wb_diag *d, struct document *chain[SCENARIO_BASE_MAX])
 {
     struct document *up[SCENARIO_BASE_MAX];
     size_t n = 0;
@@ -73,11 +76,13 @@ static size_t chain_up(struct wb_scenario *s, struct document *doc, const char *
         if (!doc) return 0;
         for (size_t i = 0; i < n; i++) {
             if (up[i] != doc) continue;
-            wb_diag_add(d, WB_ERROR, "E142", at, "remove one `base` of the circle", "'%.200s' is its own base, by way of %zu file%s", name, n, n == 1 ? "" : "s");
+            wb_diag_add(d, WB_ERROR, "E142", at, "remove one `base` of the circle",
+                        "'%.200s' is its own base, by way of %zu file%s", name, n, n == 1 ? "" : "s");
             return 0;
         }
         if (n == SCENARIO_BASE_MAX) {
-            wb_diag_add(d, WB_ERROR, "E142", at, "write out some of it", "more than %d files build on each other", SCENARIO_BASE_MAX);
+            wb_diag_add(d, WB_ERROR, "E142", at, "write out some of it", "more than %d files build on each other",
+                        SCENARIO_BASE_MAX);
             return 0;
         }
         up[n++] = doc;
@@ -127,9 +132,12 @@ static const struct wb_key *row_of(const struct build *b, const char *path)
 static void make_entry(struct build *b, const struct raw *r)
 {
     const struct wb_key *row = row_of(b, r->path);
-    struct value_context x = { .arena = &b->c->arena, .keys = (struct wb_key_registry *)b->s->keys, .d = r->loud ? b->d : NULL,
-                               .prefix = r->prefix, .user = strcmp(r->from, "base") != 0 };
-    struct wb_origin origin = { .place = r->at, .from = r->from };
+    struct value_context x = {.arena = &b->c->arena,
+                              .keys = (struct wb_key_registry *)b->s->keys,
+                              .d = r->loud ? b->d : NULL,
+                              .prefix = r->prefix,
+                              .user = strcmp(r->from, "base") != 0};
+    struct wb_origin origin = {.place = r->at, .from = r->from};
     struct cfg_value v;
     if (r->kind == RAW_ENTRY || row) add_members(b, r->path); /* a group may be named and empty */
     if (r->kind == RAW_ENTRY || !row || row->type == WB_KEY_GROUP) return;
@@ -148,7 +156,8 @@ struct prefixes {
     size_t n, cap;
 };
 
-static void push_prefix(struct build *b, struct prefixes *l, const char *fmt, const char *a, const char *dot, const char *name)
+static void push_prefix(struct build *b, struct prefixes *l, const char *fmt, const char *a, const char *dot,
+                        const char *name)
 {
     l->path = config_grow(l->path, l->n, &l->cap, sizeof *l->path);
     l->path[l->n++] = scan_printf(&b->c->arena, fmt, a, dot, name);
@@ -157,13 +166,13 @@ static void push_prefix(struct build *b, struct prefixes *l, const char *fmt, co
 /* Concrete paths of a row: one for each entry of the lists and each member of the "*" groups above it. */
 static struct prefixes expand_row(struct build *b, const struct wb_key *row)
 {
-    struct prefixes now = { 0 };
+    struct prefixes now = {0};
     push_prefix(b, &now, "%s%s%s", "", "", "");
     for (const char *p = row->path; *p;) {
         size_t len = strcspn(p, ".");
         char *segment = scan_strdup(&b->c->arena, p, len);
         bool last = !p[len];
-        struct prefixes next = { 0 };
+        struct prefixes next = {0};
         for (size_t i = 0; i < now.n; i++) {
             const char *up = now.path[i], *dot = *up ? "." : "";
             if (!strcmp(segment, "*")) {
@@ -177,7 +186,8 @@ static struct prefixes expand_row(struct build *b, const struct wb_key *row)
                 push_prefix(b, &next, "%s%s%s", path, "", "");
                 continue;
             }
-            for (size_t k = 0; k < raw_count(b, path); k++) push_prefix(b, &next, "%s%s%s", path, "", wb_cfg_path("[%zu]", k));
+            for (size_t k = 0; k < raw_count(b, path); k++)
+                push_prefix(b, &next, "%s%s%s", path, "", wb_cfg_path("[%zu]", k));
         }
         free(now.path);
         now = next;
@@ -196,7 +206,7 @@ static struct wb_place place_around(const struct build *b, const char *path)
         const struct raw *r = raw_find(b, up);
         if (r && r->node) return r->at;
     }
-    return (struct wb_place){ b->s->path, 0, 0, 0 };
+    return (struct wb_place){b->s->path, 0, 0, 0};
 }
 
 static bool scope_absent(const struct build *b, const char *path)
@@ -219,19 +229,22 @@ static void default_or_missing(struct build *b, const struct wb_key *row, const 
     if (row->flags & WB_KEY_REQUIRED) {
         if (b->broken || scope_absent(b, path)) return;
         const char *dot = strrchr(path, '.');
-        wb_diag_add(b->d, WB_ERROR, "E117", place_around(b, path), scan_printf(&b->c->arena, "%s   (wakebal help %s)", row->help, row->path),
-                    dot ? "'%s' is missing in '%.*s'" : "'%s' is missing", dot ? dot + 1 : path, dot ? (int)(dot - path) : 0, path);
+        wb_diag_add(b->d, WB_ERROR, "E117", place_around(b, path),
+                    scan_printf(&b->c->arena, "%s   (wakebal help %s)", row->help, row->path),
+                    dot ? "'%s' is missing in '%.*s'" : "'%s' is missing", dot ? dot + 1 : path,
+                    dot ? (int)(dot - path) : 0, path);
         return;
     }
     if (!row->def) return;
-    struct value_context x = { .arena = &b->c->arena, .keys = (struct wb_key_registry *)b->s->keys, .prefix = "" };
-    struct wb_origin origin = { .from = "default" };
+    struct value_context x = {.arena = &b->c->arena, .keys = (struct wb_key_registry *)b->s->keys, .prefix = ""};
+    struct wb_origin origin = {.from = "default"};
     struct cfg_value v;
-    struct scan_node *node = value_node(&b->c->arena, row, row->def, (struct wb_place){ 0 });
+    struct scan_node *node = value_node(&b->c->arena, row, row->def, (struct wb_place){0});
     int rc = value_make(&x, row, path, node, &v, &origin);
     WB_CHECK(rc == 0, "default \"%s\" of key %s is no value of it", row->def, row->path);
     if (!origin.source) origin.source = row->source;
-    if ((row->flags & WB_KEY_PRICED) && origin.status == WB_STATUS_NONE) origin.status = value_status_of_source(row->source);
+    if ((row->flags & WB_KEY_PRICED) && origin.status == WB_STATUS_NONE)
+        origin.status = value_status_of_source(row->source);
     struct cfg_entry *e = config_add(b->c, path, row);
     e->v = v;
     e->origin = origin;
@@ -250,11 +263,11 @@ static void fill_absent(struct build *b)
 
 static void check_parts(struct build *b)
 {
-    static const char *const part[] = { "machine", "kernel" };
+    static const char *const part[] = {"machine", "kernel"};
     if (b->broken || b->s->only_scope) return;
     for (size_t i = 0; i < WB_ARRAY_SIZE(part); i++) {
         if (!scope_absent(b, wb_cfg_path("%s.base", part[i]))) continue;
-        wb_diag_add(b->d, WB_ERROR, "E118", (struct wb_place){ b->s->path, 0, 0, 0 },
+        wb_diag_add(b->d, WB_ERROR, "E118", (struct wb_place){b->s->path, 0, 0, 0},
                     scan_printf(&b->c->arena, "add %s : { base = \"NAME\"; };   (wakebal list %ss)", part[i], part[i]),
                     "the scenario has no %s", part[i]);
     }
@@ -264,14 +277,20 @@ static void check_parts(struct build *b)
 
 static struct wb_config *build_config(struct wb_scenario *s, const struct wb_overrides *more, struct wb_diag *d)
 {
-    struct build b = { .s = s, .d = d, .c = config_new(s->keys), .index = config_new(s->keys), .machine = s->machine, .kernel = s->kernel };
+    struct build b = {.s = s,
+                      .d = d,
+                      .c = config_new(s->keys),
+                      .index = config_new(s->keys),
+                      .machine = s->machine,
+                      .kernel = s->kernel};
     size_t before = wb_diag_count(d, WB_ERROR), more_n = more ? more->n : 0;
     struct wb_override *all = scan_new(&b.c->arena, s->override_n + more_n + 1, sizeof *all);
     if (s->override_n) memcpy(all, s->override, s->override_n * sizeof *all);
     for (size_t i = 0; i < more_n; i++) { /* values made from them must live as long as the config */
         const struct wb_override *o = &more->item[i];
-        all[s->override_n + i] = (struct wb_override){ scan_strdup(&b.c->arena, o->key, strlen(o->key)), scan_strdup(&b.c->arena, o->value, strlen(o->value)),
-                                                       scan_strdup(&b.c->arena, o->from, strlen(o->from)), o->at };
+        all[s->override_n + i] = (struct wb_override){scan_strdup(&b.c->arena, o->key, strlen(o->key)),
+                                                      scan_strdup(&b.c->arena, o->value, strlen(o->value)),
+                                                      scan_strdup(&b.c->arena, o->from, strlen(o->from)), o->at};
     }
     b.override = all;
     b.errors = before;
@@ -294,7 +313,10 @@ static struct wb_config *build_config(struct wb_scenario *s, const struct wb_ove
     return NULL;
 }
 
-static char *own(struct wb_scenario *s, const char *text) { return text ? scan_strdup(&s->arena, text, strlen(text)) : NULL; }
+static char *own(struct wb_scenario *s, const char *text)
+{
+    return text ? scan_strdup(&s->arena, text, strlen(text)) : NULL;
+}
 
 static void keep_overrides(struct wb_scenario *s, const struct wb_overrides *o)
 {
@@ -304,7 +326,8 @@ static void keep_overrides(struct wb_scenario *s, const struct wb_overrides *o)
     s->override = scan_new(&s->arena, o->n + 1, sizeof *s->override);
     s->override_n = o->n;
     for (size_t i = 0; i < o->n; i++)
-        s->override[i] = (struct wb_override){ own(s, o->item[i].key), own(s, o->item[i].value), own(s, o->item[i].from), o->item[i].at };
+        s->override[i] = (struct wb_override){own(s, o->item[i].key), own(s, o->item[i].value), own(s, o->item[i].from),
+                                              o->item[i].at};
 }
 
 static void name_scenario(struct wb_scenario *s, const char *path)
@@ -342,7 +365,7 @@ void wb_scenario_free(struct wb_scenario *s)
 /* The file that is meant and whether it is a workload fragment. NULL: none. */
 static const char *locate(struct wb_scenario *s, const char *name, bool *fragment)
 {
-    static const char *const kinds[] = { "", "cases", "studies", "workloads" };
+    static const char *const kinds[] = {"", "cases", "studies", "workloads"};
     *fragment = false;
     if (s->reader->exists(s->reader->ctx, name)) return own(s, name);
     for (size_t i = 0; i < WB_ARRAY_SIZE(kinds); i++) {
@@ -359,19 +382,21 @@ static void not_found(struct wb_scenario *s, const char *name, struct wb_diag *d
     char *text = NULL;
     size_t len;
     if (s->reader->read(s->reader->ctx, name, &text, &len, &why) == -EISDIR) {
-        wb_diag_add(d, WB_ERROR, "E140", (struct wb_place){ 0 }, "give a file in it", "cannot read '%.200s': %s", name, why);
+        wb_diag_add(d, WB_ERROR, "E140", (struct wb_place){0}, "give a file in it", "cannot read '%.200s': %s", name,
+                    why);
         return;
     }
     free(text);
-    static const char *const parts[][2] = { { "machines", "machine: give it with -m, beside a scenario" }, { "kernels", "kernel: give it with -k, beside a scenario" } };
+    static const char *const parts[][2] = {{"machines", "machine: give it with -m, beside a scenario"},
+                                           {"kernels", "kernel: give it with -k, beside a scenario"}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(parts); i++)
         if (find_file(&s->arena, s->reader, s->search, s->only_folder, NULL, name, parts[i][0]))
             fix = scan_printf(&s->arena, "'%.200s' is a %s", name, parts[i][1]);
-    wb_diag_add(d, WB_ERROR, "E141", (struct wb_place){ 0 }, fix, "no scenario or file named '%.200s'", name);
+    wb_diag_add(d, WB_ERROR, "E141", (struct wb_place){0}, fix, "no scenario or file named '%.200s'", name);
 }
 
-struct wb_scenario *wb_scenario_load_with(const char *name, const struct wb_key_registry *keys, const struct wb_scenario_options *options,
-                                          struct wb_diag *d)
+struct wb_scenario *wb_scenario_load_with(const char *name, const struct wb_key_registry *keys,
+                                          const struct wb_scenario_options *options, struct wb_diag *d)
 {
     struct wb_scenario *s = new_scenario(keys, options);
     size_t before = wb_diag_count(d, WB_ERROR);
@@ -385,7 +410,8 @@ struct wb_scenario *wb_scenario_load_with(const char *name, const struct wb_key_
     if (fragment)
         s->fragment = s->path;
     else
-        s->chain_n = chain_up(s, document_open(s, path, (struct wb_place){ 0 }, d), path, "cases", (struct wb_place){ 0 }, d, s->chain);
+        s->chain_n = chain_up(s, document_open(s, path, (struct wb_place){0}, d), path, "cases", (struct wb_place){0},
+                              d, s->chain);
     if (!fragment && !s->chain_n) goto fail;
     s->config = build_config(s, NULL, d);
     if (s->config && wb_diag_count(d, WB_ERROR) == before) return s; /* scanning the file may have found errors, too */
@@ -394,25 +420,38 @@ fail:
     return NULL;
 }
 
-struct wb_scenario *wb_scenario_load(const char *name, const struct wb_key_registry *keys, const struct wb_overrides *overrides,
-                                     struct wb_diag *d)
+struct wb_scenario *wb_scenario_load(const char *name, const struct wb_key_registry *keys,
+                                     const struct wb_overrides *overrides, struct wb_diag *d)
 {
-    return wb_scenario_load_with(name, keys, &(struct wb_scenario_options){ .overrides = overrides }, d);
+    return wb_scenario_load_with(name, keys, &(struct wb_scenario_options){.overrides = overrides}, d);
 }
 
-const struct wb_config *wb_scenario_config(const struct wb_scenario *s) { return s->config; }
-const char *wb_scenario_path(const struct wb_scenario *s) { return s->path; }
-const char *wb_scenario_name(const struct wb_scenario *s) { return s->name; }
-
-struct wb_config *wb_scenario_at(struct wb_scenario *s, const struct wb_overrides *more, struct wb_diag *d) { return build_config(s, more, d); }
-
-struct wb_scenario *scenario_check_part(const char *path, const char *scope, const struct wb_key_registry *keys, struct wb_diag *d)
+const struct wb_config *wb_scenario_config(const struct wb_scenario *s)
 {
-    struct wb_overrides part = { 0 };
+    return s->config;
+}
+const char *wb_scenario_path(const struct wb_scenario *s)
+{
+    return s->path;
+}
+const char *wb_scenario_name(const struct wb_scenario *s)
+{
+    return s->name;
+}
+
+struct wb_config *wb_scenario_at(struct wb_scenario *s, const struct wb_overrides *more, struct wb_diag *d)
+{
+    return build_config(s, more, d);
+}
+
+struct wb_scenario *scenario_check_part(const char *path, const char *scope, const struct wb_key_registry *keys,
+                                        struct wb_diag *d)
+{
+    struct wb_overrides part = {0};
     const char *file = strpbrk(path, "/.") ? path : wb_cfg_path("./%s", path);
     if (!strcmp(scope, "machine")) part.machine = file;
     if (!strcmp(scope, "kernel")) part.kernel = file;
-    struct wb_scenario *s = new_scenario(keys, &(struct wb_scenario_options){ .overrides = &part });
+    struct wb_scenario *s = new_scenario(keys, &(struct wb_scenario_options){.overrides = &part});
     name_scenario(s, path);
     s->only_scope = scope;
     if (!strcmp(scope, "workload")) s->fragment = own(s, file);

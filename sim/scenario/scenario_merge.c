@@ -23,9 +23,9 @@ struct raw *raw_set(struct build *b, const char *path, struct scan_node *node, c
     } else {
         b->raw = config_grow(b->raw, b->raw_n, &b->raw_cap, sizeof *b->raw);
         r = &b->raw[b->raw_n++];
-        *r = (struct raw){ .path = config_add(b->index, path, NULL)->path };
+        *r = (struct raw){.path = config_add(b->index, path, NULL)->path};
     }
-    *r = (struct raw){ .path = r->path, .node = node, .at = node->at, .from = from, .prefix = "" };
+    *r = (struct raw){.path = r->path, .node = node, .at = node->at, .from = from, .prefix = ""};
     return r;
 }
 
@@ -168,7 +168,10 @@ static const struct wb_override *last_override(const struct build *b, const char
 }
 
 /* "pack:2 l3:1 core:4 pu:2", as hwloc writes topologies. */
-static bool is_synthetic(const char *text) { return strchr(text, ':') && strpbrk(text, "0123456789"); }
+static bool is_synthetic(const char *text)
+{
+    return strchr(text, ':') && strpbrk(text, "0123456789");
+}
 
 struct part {
     const char *scope, *key, *kind, *option;
@@ -180,7 +183,7 @@ struct part {
 static int lay_part(struct build *b, const struct part *p)
 {
     const struct wb_override *o = last_override(b, p->key);
-    struct wb_place at = { NULL, 0, 0, 0 };
+    struct wb_place at = {NULL, 0, 0, 0};
     const char *name = o ? o->value : p->forced;
     if (o) at = o->at;
     for (size_t i = b->s->chain_n; !name && i-- > 0;) {
@@ -194,10 +197,11 @@ static int lay_part(struct build *b, const struct part *p)
     return name ? lay_chain(b, name, p->kind, p->scope, at) : 0;
 }
 
-static struct scan_node *make_node(struct arena *a, struct scan_node *parent, enum scan_kind kind, const char *name, const char *text)
+static struct scan_node *make_node(struct arena *a, struct scan_node *parent, enum scan_kind kind, const char *name,
+                                   const char *text)
 {
     struct scan_node *n = scan_new(a, 1, sizeof *n);
-    *n = (struct scan_node){ .kind = kind, .name = name, .text = text, .parent = parent };
+    *n = (struct scan_node){.kind = kind, .name = name, .text = text, .parent = parent};
     if (parent) {
         parent->first = parent->last = n;
         parent->n = 1;
@@ -231,7 +235,8 @@ static void lay_scenario(struct build *b, bool machine, bool kernel)
         view.first = view.last = NULL;
         for (struct scan_node *n = doc->root->first; n; n = n->next) {
             if ((!machine && !strcmp(n->name, "machine")) || (!kernel && !strcmp(n->name, "kernel"))) continue;
-            struct scan_node *copy = scan_new(&b->c->arena, 1, sizeof *copy); /* a shallow list: the document is shared */
+            /* a shallow list: the document is shared */
+            struct scan_node *copy = scan_new(&b->c->arena, 1, sizeof *copy);
             *copy = *n;
             copy->next = NULL;
             if (view.last)
@@ -263,7 +268,8 @@ static void name_workloads(struct build *b)
         if (raw_find(b, wb_cfg_path("workload[%zu].name", i))) continue;
         const char *kind = raw_text(b, wb_cfg_path("workload[%zu].kind", i));
         char *name = scan_strdup(&b->c->arena, kind ? kind : "workload", strlen(kind ? kind : "workload"));
-        for (size_t k = 2; name_taken(b, n, i, name); k++) name = scan_printf(&b->c->arena, "%s%zu", kind ? kind : "workload", k);
+        for (size_t k = 2; name_taken(b, n, i, name); k++)
+            name = scan_printf(&b->c->arena, "%s%zu", kind ? kind : "workload", k);
         lay_text(b, wb_cfg_path("workload[%zu].name", i), name, "default");
     }
 }
@@ -280,13 +286,14 @@ int merge_layers(struct build *b)
 {
     struct arena *a = &b->c->arena;
     const char *machine = b->machine, *topology = NULL;
-    if (machine && is_synthetic(machine) && !find_file(a, b->s->reader, b->s->search, b->s->only_folder, NULL, machine, "machines")) {
+    if (machine && is_synthetic(machine) &&
+        !find_file(a, b->s->reader, b->s->search, b->s->only_folder, NULL, machine, "machines")) {
         topology = machine;
         machine = NULL;
     }
     const struct part parts[] = {
-        { "machine", "machine.base", "machines", "-m", "itanium2-tiger4", machine },
-        { "kernel", "kernel.base", "kernels", "-k", "linux-2.6.11", b->kernel },
+        {"machine", "machine.base", "machines", "-m", "itanium2-tiger4", machine},
+        {"kernel", "kernel.base", "kernels", "-k", "linux-2.6.11", b->kernel},
     };
     int rc = 0;
     for (size_t i = 0; i < WB_ARRAY_SIZE(parts); i++)

@@ -30,7 +30,7 @@ static char *entry_names(struct build *b, const char *path, size_t n)
 struct walk {
     struct build *b;
     const struct wb_override *o;
-    const char *p;       /* rest of the key */
+    const char *p; /* rest of the key */
     char *path, *pattern;
 };
 
@@ -52,7 +52,8 @@ static int pick_entry(struct walk *w)
         char *end;
         pick = strtoul(w->p + 1, &end, 10);
         if (end == w->p + 1 || *end != ']' || pick >= n)
-            return complain(w->b, w->o, "E131", "indexes start at 0", scan_printf(a, "'%s' has %zu entries", w->path, n));
+            return complain(w->b, w->o, "E131", "indexes start at 0",
+                            scan_printf(a, "'%s' has %zu entries", w->path, n));
         w->p = end + 1;
     } else if (*w->p == '.') {
         size_t len = strcspn(w->p + 1, ".[");
@@ -67,12 +68,16 @@ static int pick_entry(struct walk *w)
         const char *index = wb_cfg_path("[%zu]", pick);
         return append(w->path, index, strlen(index)) ? 0 : complain(w->b, w->o, "E130", NULL, "the key is too long");
     }
-    if (!n) return complain(w->b, w->o, "E131", "add an entry to the scenario first", scan_printf(a, "'%s' has no entries", w->path));
+    if (!n)
+        return complain(w->b, w->o, "E131", "add an entry to the scenario first",
+                        scan_printf(a, "'%s' has no entries", w->path));
     if (!*w->p)
         return complain(w->b, w->o, "E131", scan_printf(a, "set one key of an entry: %s.NAME.KEY", w->path),
                         scan_printf(a, "'%s' is a list of groups", w->path));
-    return complain(w->b, w->o, "E131", scan_printf(a, "say which: %s.NAME%s with NAME one of %s", w->path, w->p, entry_names(w->b, w->path, n)),
-                    scan_printf(a, "there are %zu entries in '%s'", n, w->path));
+    return complain(
+        w->b, w->o, "E131",
+        scan_printf(a, "say which: %s.NAME%s with NAME one of %s", w->path, w->p, entry_names(w->b, w->path, n)),
+        scan_printf(a, "there are %zu entries in '%s'", n, w->path));
 }
 
 /* One segment of the key. */
@@ -84,28 +89,32 @@ static int step(struct walk *w)
     char *name = scan_strdup(a, w->p, WB_MIN(len, (size_t)100)), child[KEYS_PATTERN_MAX];
     const char *selector = *w->path ? raw_selector(w->b, w->path) : NULL;
     if (!len || len > 100 || !keys_child(keys, w->pattern, name, child))
-        return complain(w->b, w->o, "E130", suggest_key(a, keys, w->pattern, selector, name),
-                        scan_printf(a, *w->pattern ? "unknown key '%s' in '%s'" : "unknown key '%s'", name, w->pattern));
+        return complain(
+            w->b, w->o, "E130", suggest_key(a, keys, w->pattern, selector, name),
+            scan_printf(a, *w->pattern ? "unknown key '%s' in '%s'" : "unknown key '%s'", name, w->pattern));
     const struct wb_key *any = wb_keys_find(keys, child, NULL), *row = wb_keys_find(keys, child, selector);
     if (any && !row)
         return complain(w->b, w->o, "E116", suggest_key(a, keys, w->pattern, selector, name),
                         scan_printf(a, "key '%s' belongs to %s, not to %s", name, any->only, selector));
     memcpy(w->pattern, child, sizeof child);
-    if ((*w->path && !append(w->path, ".", 1)) || !append(w->path, w->p, len)) return complain(w->b, w->o, "E130", NULL, "the key is too long");
+    if ((*w->path && !append(w->path, ".", 1)) || !append(w->path, w->p, len))
+        return complain(w->b, w->o, "E130", NULL, "the key is too long");
     w->p += len;
     if (row && row->type == WB_KEY_GROUPS && (*w->p || raw_count(w->b, w->path))) return pick_entry(w);
     return 0;
 }
 
-int override_resolve(struct build *b, const struct wb_override *o, char path[SCENARIO_PATH_MAX], char pattern[KEYS_PATTERN_MAX])
+int override_resolve(struct build *b, const struct wb_override *o, char path[SCENARIO_PATH_MAX],
+                     char pattern[KEYS_PATTERN_MAX])
 {
-    struct walk w = { b, o, o->key, path, pattern };
+    struct walk w = {b, o, o->key, path, pattern};
     path[0] = pattern[0] = '\0';
     for (;;) {
         if (step(&w) < 0) return -1;
         if (!*w.p) break;
         if (*w.p != '.')
-            return complain(b, o, "E130", NULL, scan_printf(&b->c->arena, "'%s' is no list; '%s' cannot follow it", path, w.p));
+            return complain(b, o, "E130", NULL,
+                            scan_printf(&b->c->arena, "'%s' is no list; '%s' cannot follow it", path, w.p));
         w.p++;
     }
     const struct wb_key *row = wb_keys_find(b->s->keys, pattern, NULL);
@@ -136,7 +145,11 @@ int override_try(struct build *b, const struct wb_override *o)
 {
     char path[SCENARIO_PATH_MAX], pattern[KEYS_PATTERN_MAX];
     if (override_resolve(b, o, path, pattern) < 0) return -1;
-    struct value_context x = { .arena = &b->c->arena, .keys = (struct wb_key_registry *)b->s->keys, .d = b->d, .prefix = prefix_of(b, o), .user = true };
+    struct value_context x = {.arena = &b->c->arena,
+                              .keys = (struct wb_key_registry *)b->s->keys,
+                              .d = b->d,
+                              .prefix = prefix_of(b, o),
+                              .user = true};
     struct cfg_value v;
     struct wb_origin origin;
     const struct wb_key *row = wb_keys_find(b->s->keys, pattern, raw_selector(b, path));

@@ -10,7 +10,8 @@
 static struct wb_place element_place(const struct wb_config *c, const char *path, size_t i)
 {
     const struct cfg_entry *e = config_find(c, path);
-    const struct scan_node *n = e->node && (e->node->kind == SCAN_LIST || e->node->kind == SCAN_ARRAY) ? e->node->first : NULL;
+    const struct scan_node *n =
+        e->node && (e->node->kind == SCAN_LIST || e->node->kind == SCAN_ARRAY) ? e->node->first : NULL;
     while (n && i-- > 0) n = n->next;
     return n ? n->at : e->origin.place;
 }
@@ -36,7 +37,8 @@ static void check_warmup(struct build *b)
     size_t at;
     if (!strcmp(text, "auto") || !strcmp(text, "none")) return;
     if (wb_parse_quantity(text, WB_UNIT_TIME, &v, &why, &at) < 0)
-        wb_cfg_error(b->c, b->d, "run.warmup", "write \"auto\", \"none\" or a time such as \"500 ms\"", "'warmup' = \"%.60s\": %s", text, why);
+        wb_cfg_error(b->c, b->d, "run.warmup", "write \"auto\", \"none\" or a time such as \"500 ms\"",
+                     "'warmup' = \"%.60s\": %s", text, why);
 }
 
 /* Entries of a list whose names must differ. */
@@ -65,17 +67,21 @@ static void check_expression(struct build *b, const char *path)
 
 static void check_expect(struct build *b)
 {
-    static const char *const expr[] = { "of", "against", "at" };
-    static const char *const bounds[] = { "min", "max", "min_ratio", "max_ratio" };
+    static const char *const expr[] = {"of", "against", "at"};
+    static const char *const bounds[] = {"min", "max", "min_ratio", "max_ratio"};
     for (size_t i = 0; i < wb_cfg_count(b->c, "expect"); i++) {
         bool any = false;
         for (size_t k = 0; k < WB_ARRAY_SIZE(expr); k++) check_expression(b, wb_cfg_path("expect[%zu].%s", i, expr[k]));
-        for (size_t k = 0; k < WB_ARRAY_SIZE(bounds); k++) any |= wb_cfg_has(b->c, wb_cfg_path("expect[%zu].%s", i, bounds[k]));
+        for (size_t k = 0; k < WB_ARRAY_SIZE(bounds); k++)
+            any |= wb_cfg_has(b->c, wb_cfg_path("expect[%zu].%s", i, bounds[k]));
         const char *metric = wb_cfg_path("expect[%zu].metric", i);
-        if (!any) wb_cfg_error(b->c, b->d, metric, "add min, max, min_ratio or max_ratio", "the expectation has no bound");
-        bool ratio = wb_cfg_has(b->c, wb_cfg_path("expect[%zu].min_ratio", i)) || wb_cfg_has(b->c, wb_cfg_path("expect[%zu].max_ratio", i));
+        if (!any)
+            wb_cfg_error(b->c, b->d, metric, "add min, max, min_ratio or max_ratio", "the expectation has no bound");
+        bool ratio = wb_cfg_has(b->c, wb_cfg_path("expect[%zu].min_ratio", i)) ||
+                     wb_cfg_has(b->c, wb_cfg_path("expect[%zu].max_ratio", i));
         if (ratio && !wb_cfg_has(b->c, wb_cfg_path("expect[%zu].against", i)))
-            wb_cfg_error(b->c, b->d, metric, "add of = \"...\" and against = \"...\"", "a ratio needs the points that it compares with");
+            wb_cfg_error(b->c, b->d, metric, "add of = \"...\" and against = \"...\"",
+                         "a ratio needs the points that it compares with");
     }
 }
 
@@ -84,16 +90,17 @@ static void try_setting(struct build *b, const char *text, struct wb_place at)
 {
     size_t n = strcspn(text, "=");
     if (!text[n] || !n) {
-        complain(b, "E132", at, "for example \"kernel.pipe=2.6.10\"", scan_printf(&b->c->arena, "'%.60s' is no setting of the form key=value", text));
+        complain(b, "E132", at, "for example \"kernel.pipe=2.6.10\"",
+                 scan_printf(&b->c->arena, "'%.60s' is no setting of the form key=value", text));
         return;
     }
-    struct wb_override o = { scan_strdup(&b->c->arena, text, n), text + n + 1, "set", at };
+    struct wb_override o = {scan_strdup(&b->c->arena, text, n), text + n + 1, "set", at};
     (void)override_try(b, &o);
 }
 
 static void check_rows(struct build *b)
 {
-    static const char *const lists[] = { "set", "against" };
+    static const char *const lists[] = {"set", "against"};
     for (size_t i = 0; i < wb_cfg_count(b->c, "rows"); i++) {
         for (size_t k = 0; k < WB_ARRAY_SIZE(lists); k++) {
             char path[SCENARIO_PATH_MAX];
@@ -108,7 +115,10 @@ static void check_rows(struct build *b)
 static void check_axis(struct build *b, const char *key, size_t i)
 {
     char path[SCENARIO_PATH_MAX], pattern[KEYS_PATTERN_MAX], values[64];
-    struct wb_override o = { .key = key, .value = "", .from = "sweep", .at = wb_cfg_origin(b->c, wb_cfg_path("sweep.over[%zu].set", i))->place };
+    struct wb_override o = {.key = key,
+                            .value = "",
+                            .from = "sweep",
+                            .at = wb_cfg_origin(b->c, wb_cfg_path("sweep.over[%zu].set", i))->place};
     if (override_resolve(b, &o, path, pattern) < 0) return;
     if (wb_keys_find(b->s->keys, pattern, NULL)->flags & WB_KEY_SWEEP_NO) {
         complain(b, "E171", o.at, "choose another key", scan_printf(&b->c->arena, "'%s' cannot be an axis", key));
@@ -128,7 +138,8 @@ static void check_sweep(struct build *b)
     struct wb_axes *a = wb_axes_new(b->s->keys);
     if (wb_axes_add_config(a, b->c, b->d) == 0) {
         if (wb_axes_points(a) > POINTS_MAX)
-            complain(b, "E171", wb_cfg_origin(b->c, "sweep.over")->place, "take fewer values", "the sweep has more than a million points");
+            complain(b, "E171", wb_cfg_origin(b->c, "sweep.over")->place, "take fewer values",
+                     "the sweep has more than a million points");
         for (size_t i = 0; i < wb_axes_count(a); i++) check_axis(b, wb_axes_key(a, i), i);
         check_expression(b, "sweep.where");
     }
@@ -138,7 +149,8 @@ static void check_sweep(struct build *b)
 void check_sense(struct build *b)
 {
     /* Getters want complete values: after a mistake in one of these parts, its sense is not judged. */
-    bool run = wb_cfg_has(b->c, "run.replications.min") && wb_cfg_has(b->c, "run.replications.max") && wb_cfg_has(b->c, "run.warmup");
+    bool run = wb_cfg_has(b->c, "run.replications.min") && wb_cfg_has(b->c, "run.replications.max") &&
+               wb_cfg_has(b->c, "run.warmup");
     if (!b->s->only_scope && run) {
         check_replications(b);
         check_warmup(b);

@@ -8,24 +8,51 @@
 
 /* How a value of each type is written, for the fix line. */
 static const char *const example[] = {
-    [WB_KEY_INT] = "4",          [WB_KEY_BOOL] = "true",        [WB_KEY_TIME] = "\"10 us\"",     [WB_KEY_COST] = "\"400 ns\" or \"1200 cy\"",
-    [WB_KEY_SIZE] = "\"64 KiB\"", [WB_KEY_RATE] = "\"6.4 GB/s\"", [WB_KEY_FREQ] = "\"1.5 GHz\"",   [WB_KEY_RATIO] = "\"2 %\" or 0.02",
-    [WB_KEY_STRING] = "\"text\"", [WB_KEY_ENUM] = "\"word\"",    [WB_KEY_CPUS] = "\"0,2-5\" or \"free\"",
-    [WB_KEY_DIST] = "\"10 us\" or \"exp(10 us)\"", [WB_KEY_STRINGS] = "[ \"a\", \"b\" ]", [WB_KEY_TABLE] = "[ 0, 2, 1, 3 ]",
-    [WB_KEY_GROUPS] = "( { ... }, { ... } )", [WB_KEY_GROUP] = "{ ... }", [WB_KEY_EXPR] = "\"text\"", [WB_KEY_NUMBER] = "0.6 or \"0.35 s\"",
+    [WB_KEY_INT] = "4",
+    [WB_KEY_BOOL] = "true",
+    [WB_KEY_TIME] = "\"10 us\"",
+    [WB_KEY_COST] = "\"400 ns\" or \"1200 cy\"",
+    [WB_KEY_SIZE] = "\"64 KiB\"",
+    [WB_KEY_RATE] = "\"6.4 GB/s\"",
+    [WB_KEY_FREQ] = "\"1.5 GHz\"",
+    [WB_KEY_RATIO] = "\"2 %\" or 0.02",
+    [WB_KEY_STRING] = "\"text\"",
+    [WB_KEY_ENUM] = "\"word\"",
+    [WB_KEY_CPUS] = "\"0,2-5\" or \"free\"",
+    [WB_KEY_DIST] = "\"10 us\" or \"exp(10 us)\"",
+    [WB_KEY_STRINGS] = "[ \"a\", \"b\" ]",
+    [WB_KEY_TABLE] = "[ 0, 2, 1, 3 ]",
+    [WB_KEY_GROUPS] = "( { ... }, { ... } )",
+    [WB_KEY_GROUP] = "{ ... }",
+    [WB_KEY_EXPR] = "\"text\"",
+    [WB_KEY_NUMBER] = "0.6 or \"0.35 s\"",
 };
 
 static const char *const type_wanted[] = {
-    [WB_KEY_INT] = "a count",    [WB_KEY_BOOL] = "true or false", [WB_KEY_TIME] = "a time",       [WB_KEY_COST] = "a time or a number of cycles",
-    [WB_KEY_SIZE] = "a size",    [WB_KEY_RATE] = "a rate",      [WB_KEY_FREQ] = "a frequency",    [WB_KEY_RATIO] = "a ratio",
-    [WB_KEY_STRING] = "a text",  [WB_KEY_ENUM] = "a word",      [WB_KEY_CPUS] = "a CPU list",     [WB_KEY_DIST] = "a distribution",
-    [WB_KEY_STRINGS] = "a list of texts", [WB_KEY_TABLE] = "a list of counts", [WB_KEY_GROUPS] = "a list of groups",
-    [WB_KEY_GROUP] = "a group",  [WB_KEY_EXPR] = "an expression", [WB_KEY_NUMBER] = "a number or quantity",
+    [WB_KEY_INT] = "a count",
+    [WB_KEY_BOOL] = "true or false",
+    [WB_KEY_TIME] = "a time",
+    [WB_KEY_COST] = "a time or a number of cycles",
+    [WB_KEY_SIZE] = "a size",
+    [WB_KEY_RATE] = "a rate",
+    [WB_KEY_FREQ] = "a frequency",
+    [WB_KEY_RATIO] = "a ratio",
+    [WB_KEY_STRING] = "a text",
+    [WB_KEY_ENUM] = "a word",
+    [WB_KEY_CPUS] = "a CPU list",
+    [WB_KEY_DIST] = "a distribution",
+    [WB_KEY_STRINGS] = "a list of texts",
+    [WB_KEY_TABLE] = "a list of counts",
+    [WB_KEY_GROUPS] = "a list of groups",
+    [WB_KEY_GROUP] = "a group",
+    [WB_KEY_EXPR] = "an expression",
+    [WB_KEY_NUMBER] = "a number or quantity",
 };
 
-static int complain(const struct value_context *x, const char *code, struct wb_place at, const char *fix, const char *fmt, ...)
-    WB_PRINTF(5, 6);
-static int complain(const struct value_context *x, const char *code, struct wb_place at, const char *fix, const char *fmt, ...)
+static int complain(const struct value_context *x, const char *code, struct wb_place at, const char *fix,
+                    const char *fmt, ...) WB_PRINTF(5, 6);
+static int complain(const struct value_context *x, const char *code, struct wb_place at, const char *fix,
+                    const char *fmt, ...)
 {
     if (!x->d) return -1;
     char *text;
@@ -54,13 +81,16 @@ static char *wrap_fix(const struct value_context *x, const struct wb_key *row, c
     int64_t v = lex_integer(node->text, strlen(node->text), &ignored);
     char buf[64];
     if (row && row->type == WB_KEY_INT) {
-        if (wide || v == INT64_MAX || v == INT64_MIN) return scan_printf(x->arena, "the largest integer is 9223372036854775807L");
+        if (wide || v == INT64_MAX || v == INT64_MIN)
+            return scan_printf(x->arena, "the largest integer is 9223372036854775807L");
         return scan_printf(x->arena, "write it with the suffix L: %sL", node->text);
     }
     if (unit == WB_UNIT_TIME && v > 0 && v <= INT64_MAX / 1000) /* such numbers are nanoseconds more often than not */
-        return scan_printf(x->arena, "write it with its unit: \"%s\"", wb_format_exact(buf, sizeof buf, v * 1000, WB_UNIT_TIME));
+        return scan_printf(x->arena, "write it with its unit: \"%s\"",
+                           wb_format_exact(buf, sizeof buf, v * 1000, WB_UNIT_TIME));
     if (unit == WB_UNIT_SIZE && v > 0 && v < INT64_MAX)
-        return scan_printf(x->arena, "write it with its unit: \"%s\"", wb_format_exact(buf, sizeof buf, v, WB_UNIT_SIZE));
+        return scan_printf(x->arena, "write it with its unit: \"%s\"",
+                           wb_format_exact(buf, sizeof buf, v, WB_UNIT_SIZE));
     if (unit != WB_UNIT_COUNT) return scan_printf(x->arena, "write it with its unit: %s", example[row->type]);
     return scan_printf(x->arena, "write it with its unit: \"10 s\", or with the suffix L: 10000000000L");
 }
@@ -73,34 +103,43 @@ void value_tell_wrap(const struct value_context *x, const struct wb_key *row, st
     char number[48];
     snprintf(number, sizeof number, "%.40s%s", node->text, n > 40 ? "..." : "");
     complain(x, "E120", node->at, wrap_fix(x, row, node),
-             "%s does not fit a %d-bit integer and libconfig would silently read %" PRId64, number, node->text[n - 1] == 'L' ? 64 : 32,
-             lex_wrapped(node->text, n));
+             "%s does not fit a %d-bit integer and libconfig would silently read %" PRId64, number,
+             node->text[n - 1] == 'L' ? 64 : 32, lex_wrapped(node->text, n));
 }
 
 /* ---- scalars ---- */
 
-static int wrong_type(const struct value_context *x, const struct wb_key *row, const char *path, const struct scan_node *node)
+static int wrong_type(const struct value_context *x, const struct wb_key *row, const char *path,
+                      const struct scan_node *node)
 {
     bool number = node->kind == SCAN_INT || node->kind == SCAN_FLOAT;
     enum wb_unit unit = config_unit(row->type, row->unit);
-    static const char *const usual[] = { [WB_UNIT_TIME] = "us", [WB_UNIT_SIZE] = "KiB", [WB_UNIT_RATE] = "GB/s", [WB_UNIT_FREQ] = "GHz" };
+    static const char *const usual[] = {
+        [WB_UNIT_TIME] = "us", [WB_UNIT_SIZE] = "KiB", [WB_UNIT_RATE] = "GB/s", [WB_UNIT_FREQ] = "GHz"};
     char exact[64];
     if (node->kind == SCAN_INT && unit == WB_UNIT_SIZE && node->num > 0)
-        return complain(x, "E121", node->at, scan_printf(x->arena, "write it with its unit, for example \"%s\"", wb_format_exact(exact, sizeof exact, node->num, unit)),
+        return complain(x, "E121", node->at,
+                        scan_printf(x->arena, "write it with its unit, for example \"%s\"",
+                                    wb_format_exact(exact, sizeof exact, node->num, unit)),
                         "'%s' is %s and needs a unit; a bare number says nothing", leaf(path), type_wanted[row->type]);
     if (number && unit < WB_ARRAY_SIZE(usual) && usual[unit])
-        return complain(x, "E121", node->at, scan_printf(x->arena, "write it with its unit, for example \"%.40s %s\"", node->text, usual[unit]),
-                        "'%s' is %s and needs a unit; a bare number says nothing", leaf(path), type_wanted[row->type]);
+        return complain(
+            x, "E121", node->at,
+            scan_printf(x->arena, "write it with its unit, for example \"%.40s %s\"", node->text, usual[unit]),
+            "'%s' is %s and needs a unit; a bare number says nothing", leaf(path), type_wanted[row->type]);
     if (row->type == WB_KEY_INT && node->kind == SCAN_FLOAT)
-        return complain(x, "E122", node->at, "write a whole number", "'%s' is a count; %s is no whole number", leaf(path), node->text);
+        return complain(x, "E122", node->at, "write a whole number", "'%s' is a count; %s is no whole number",
+                        leaf(path), node->text);
     if (row->type == WB_KEY_CPUS && node->kind == SCAN_INT)
         return complain(x, "E122", node->at, scan_printf(x->arena, "write it in quotes: \"%s\"", node->text),
                         "'%s' wants %s, found %s", leaf(path), type_wanted[row->type], scan_kind_name(node->kind));
     if (row->type == WB_KEY_BOOL)
-        return complain(x, "E122", node->at, "write true or false, without quotes", "'%s' wants true or false, found %s", leaf(path),
-                        scan_kind_name(node->kind));
+        return complain(x, "E122", node->at, "write true or false, without quotes",
+                        "'%s' wants true or false, found %s", leaf(path), scan_kind_name(node->kind));
     bool word = row->def && (row->type == WB_KEY_STRING || row->type == WB_KEY_ENUM);
-    return complain(x, "E122", node->at, scan_printf(x->arena, word ? "for example: %s = \"%s\"" : "for example: %s = %s", leaf(path), word ? row->def : example[row->type]),
+    return complain(x, "E122", node->at,
+                    scan_printf(x->arena, word ? "for example: %s = \"%s\"" : "for example: %s = %s", leaf(path),
+                                word ? row->def : example[row->type]),
                     "'%s' wants %s, found %s", leaf(path), type_wanted[row->type], scan_kind_name(node->kind));
 }
 
@@ -109,17 +148,19 @@ static int quantity(const struct wb_key *row, const char *text, struct cfg_value
 {
     size_t n = strlen(text);
     out->cycles = row->type == WB_KEY_COST && n > 2 && !strcmp(text + n - 2, "cy");
-    return wb_parse_quantity(text, out->cycles ? WB_UNIT_CYCLES : config_unit(row->type, row->unit), &out->num, why, at);
+    return wb_parse_quantity(text, out->cycles ? WB_UNIT_CYCLES : config_unit(row->type, row->unit), &out->num, why,
+                             at);
 }
 
 static bool scaled(enum wb_key_type t)
 {
-    return t == WB_KEY_TIME || t == WB_KEY_COST || t == WB_KEY_SIZE || t == WB_KEY_RATE || t == WB_KEY_FREQ || t == WB_KEY_RATIO;
+    return t == WB_KEY_TIME || t == WB_KEY_COST || t == WB_KEY_SIZE || t == WB_KEY_RATE || t == WB_KEY_FREQ ||
+           t == WB_KEY_RATIO;
 }
 
 static int64_t bound(const struct wb_key *row, const char *text)
 {
-    struct cfg_value v = { 0 };
+    struct cfg_value v = {0};
     const char *why = NULL;
     size_t at;
     int rc = quantity(row, text, &v, &why, &at);
@@ -140,8 +181,8 @@ static char *default_text(struct arena *a, const struct wb_key *row)
     return scan_printf(a, "the default is %s: %s", row->def, row->source);
 }
 
-static int check_range(const struct value_context *x, const struct wb_key *row, const char *path, const struct scan_node *node,
-                       const struct cfg_value *v)
+static int check_range(const struct value_context *x, const struct wb_key *row, const char *path,
+                       const struct scan_node *node, const struct cfg_value *v)
 {
     if (!row->min && !row->max) return 0;
     if (v->cycles) { /* bounds are times; without a clock only the sign can be judged */
@@ -150,12 +191,12 @@ static int check_range(const struct value_context *x, const struct wb_key *row, 
     }
     bool low = row->min && v->num < bound(row, row->min), high = row->max && v->num > bound(row, row->max);
     if (!low && !high) return 0;
-    return complain(x, "E123", node->at, default_text(x->arena, row), "'%s' = %.60s is outside its range: %s", leaf(path), node->text,
-                    range_text(x->arena, row));
+    return complain(x, "E123", node->at, default_text(x->arena, row), "'%s' = %.60s is outside its range: %s",
+                    leaf(path), node->text, range_text(x->arena, row));
 }
 
-static int make_quantity(const struct value_context *x, const struct wb_key *row, const char *path, struct scan_node *node,
-                         struct cfg_value *out)
+static int make_quantity(const struct value_context *x, const struct wb_key *row, const char *path,
+                         struct scan_node *node, struct cfg_value *out)
 {
     bool bare = row->type == WB_KEY_RATIO && (node->kind == SCAN_INT || node->kind == SCAN_FLOAT);
     if (node->kind != SCAN_STRING && !bare) return wrong_type(x, row, path, node);
@@ -163,7 +204,8 @@ static int make_quantity(const struct value_context *x, const struct wb_key *row
     size_t at = 0;
     if (quantity(row, node->text, out, &why, &at) < 0) {
         size_t rest = strlen(node->text) - WB_MIN(at, strlen(node->text));
-        return complain(x, "E124", scan_place_in(node, at, rest), scan_printf(x->arena, "for example: %s = %s", leaf(path), example[row->type]),
+        return complain(x, "E124", scan_place_in(node, at, rest),
+                        scan_printf(x->arena, "for example: %s = %s", leaf(path), example[row->type]),
                         "'%s' = \"%.60s\": %s", leaf(path), node->text, why);
     }
     if (out->num < 0 && !row->min)
@@ -231,12 +273,13 @@ static int make_cpus(const struct value_context *x, const struct wb_key *row, co
     if (node->kind != SCAN_STRING) return wrong_type(x, row, path, node);
     out->text = node->text;
     if (!strcmp(node->text, "free") || !strcmp(node->text, "all")) return 0;
-    uint64_t words[WB_CPUMASK_WORDS(WB_CPUS_MAX)] = { 0 };
-    struct wb_cpumask mask = { WB_CPUS_MAX, WB_ARRAY_SIZE(words), words };
+    uint64_t words[WB_CPUMASK_WORDS(WB_CPUS_MAX)] = {0};
+    struct wb_cpumask mask = {WB_CPUS_MAX, WB_ARRAY_SIZE(words), words};
     const char *why = NULL;
     size_t at = 0;
     if (wb_mask_parse(node->text, &mask, &why, &at) < 0)
-        return complain(x, "E126", scan_place_in(node, at, 1), fix, "'%s' = \"%.60s\": %s", leaf(path), node->text, why);
+        return complain(x, "E126", scan_place_in(node, at, 1), fix, "'%s' = \"%.60s\": %s", leaf(path), node->text,
+                        why);
     if (!wb_mask_count(&mask)) return complain(x, "E126", node->at, fix, "'%s' names no CPU", leaf(path));
     return 0;
 }
@@ -251,33 +294,36 @@ static int make_dist(const struct value_context *x, const struct wb_key *row, co
     out->dist = dist_parse(x->arena, node->text, config_unit(row->type, row->unit), &why, &at);
     if (!out->dist)
         return complain(x, "E127", scan_place_in(node, at, 1),
-                        "write \"10 us\", \"exp(10 us)\", \"uniform(1 us, 5 us)\", \"normal(10 us, 5 %)\", \"lognormal(10 us, 50 %)\" or "
+                        "write \"10 us\", \"exp(10 us)\", \"uniform(1 us, 5 us)\", \"normal(10 us, 5 %)\", "
+                        "\"lognormal(10 us, 50 %)\" or "
                         "\"table(10 us:3, 20 us:1)\"",
                         "'%s' = \"%.60s\": %s", leaf(path), node->text, why);
     out->num = out->dist->kind == WB_DIST_TABLE ? out->dist->value[0] : out->dist->a;
-    struct cfg_value fixed = { .num = out->num };
+    struct cfg_value fixed = {.num = out->num};
     return out->dist->kind == WB_DIST_FIXED ? check_range(x, row, path, node, &fixed) : 0;
 }
 
-static int make_number(const struct value_context *x, const struct wb_key *row, const char *path, struct scan_node *node,
-                       struct cfg_value *out)
+static int make_number(const struct value_context *x, const struct wb_key *row, const char *path,
+                       struct scan_node *node, struct cfg_value *out)
 {
-    if (node->kind != SCAN_STRING && node->kind != SCAN_INT && node->kind != SCAN_FLOAT) return wrong_type(x, row, path, node);
+    if (node->kind != SCAN_STRING && node->kind != SCAN_INT && node->kind != SCAN_FLOAT)
+        return wrong_type(x, row, path, node);
     const char *t = node->text;
     out->text = t;
     if (!strcmp(t, "none")) return 0;
     t += strspn(t, "+- <>=~");
     if (*t < '0' || *t > '9')
         if (*t != '.')
-            return complain(x, "E124", node->at, scan_printf(x->arena, "for example: %s = %s", leaf(path), example[row->type]),
+            return complain(x, "E124", node->at,
+                            scan_printf(x->arena, "for example: %s = %s", leaf(path), example[row->type]),
                             "'%s' = \"%.60s\" does not start with a number", leaf(path), node->text);
     return 0;
 }
 
 /* ---- lists ---- */
 
-static int make_strings(const struct value_context *x, const struct wb_key *row, const char *path, struct scan_node *node,
-                        struct cfg_value *out)
+static int make_strings(const struct value_context *x, const struct wb_key *row, const char *path,
+                        struct scan_node *node, struct cfg_value *out)
 {
     if (node->kind != SCAN_ARRAY && node->kind != SCAN_LIST) return wrong_type(x, row, path, node);
     out->strs = scan_new(x->arena, node->n + 1, sizeof *out->strs);
@@ -288,8 +334,8 @@ static int make_strings(const struct value_context *x, const struct wb_key *row,
             out->strs[out->n++] = e->text;
             continue;
         }
-        return complain(x, "E122", e->at, scalar ? "write it in quotes" : "write plain values", "an entry of '%s' must be a text, found %s",
-                        leaf(path), scan_kind_name(e->kind));
+        return complain(x, "E122", e->at, scalar ? "write it in quotes" : "write plain values",
+                        "an entry of '%s' must be a text, found %s", leaf(path), scan_kind_name(e->kind));
     }
     return 0;
 }
@@ -300,10 +346,10 @@ static int make_table(const struct value_context *x, const struct wb_key *row, c
     if (node->kind != SCAN_ARRAY && node->kind != SCAN_LIST) return wrong_type(x, row, path, node);
     out->ints = scan_new(x->arena, node->n + 1, sizeof *out->ints);
     for (struct scan_node *e = node->first; e; e = e->next) {
-        struct cfg_value one = { .num = e->num };
+        struct cfg_value one = {.num = e->num};
         if (e->kind != SCAN_INT)
-            return complain(x, "E122", e->at, "write whole numbers", "an entry of '%s' must be a count, found %s", leaf(path),
-                            scan_kind_name(e->kind));
+            return complain(x, "E122", e->at, "write whole numbers", "an entry of '%s' must be a count, found %s",
+                            leaf(path), scan_kind_name(e->kind));
         if (e->wraps) value_tell_wrap(x, row, e);
         if (e->wraps || check_range(x, row, path, e, &one) < 0) return -1;
         out->ints[out->n++] = e->num;
@@ -318,23 +364,27 @@ static int make_group(const struct value_context *x, const struct wb_key *row, c
     (void)out;
     if (fits) return 0;
     const char *name = leaf(path);
-    char *fix = scan_printf(x->arena, row->type == WB_KEY_GROUP ? "write %s : { ... };" : "write %s = ( { ... } );", name);
-    return complain(x, "E122", node->at, fix, "'%s' is %s, found %s", name, type_wanted[row->type], scan_kind_name(node->kind));
+    char *fix =
+        scan_printf(x->arena, row->type == WB_KEY_GROUP ? "write %s : { ... };" : "write %s = ( { ... } );", name);
+    return complain(x, "E122", node->at, fix, "'%s' is %s, found %s", name, type_wanted[row->type],
+                    scan_kind_name(node->kind));
 }
 
-typedef int make_fn(const struct value_context *, const struct wb_key *, const char *, struct scan_node *, struct cfg_value *);
+typedef int make_fn(const struct value_context *, const struct wb_key *, const char *, struct scan_node *,
+                    struct cfg_value *);
 static make_fn *const maker[] = {
-    [WB_KEY_INT] = make_int,        [WB_KEY_BOOL] = make_bool,     [WB_KEY_TIME] = make_quantity, [WB_KEY_COST] = make_quantity,
-    [WB_KEY_SIZE] = make_quantity,  [WB_KEY_RATE] = make_quantity, [WB_KEY_FREQ] = make_quantity, [WB_KEY_RATIO] = make_quantity,
-    [WB_KEY_STRING] = make_text,    [WB_KEY_ENUM] = make_enum,     [WB_KEY_CPUS] = make_cpus,     [WB_KEY_DIST] = make_dist,
-    [WB_KEY_STRINGS] = make_strings, [WB_KEY_TABLE] = make_table,  [WB_KEY_GROUPS] = make_group,  [WB_KEY_GROUP] = make_group,
-    [WB_KEY_EXPR] = make_text,      [WB_KEY_NUMBER] = make_number,
+    [WB_KEY_INT] = make_int,         [WB_KEY_BOOL] = make_bool,      [WB_KEY_TIME] = make_quantity,
+    [WB_KEY_COST] = make_quantity,   [WB_KEY_SIZE] = make_quantity,  [WB_KEY_RATE] = make_quantity,
+    [WB_KEY_FREQ] = make_quantity,   [WB_KEY_RATIO] = make_quantity, [WB_KEY_STRING] = make_text,
+    [WB_KEY_ENUM] = make_enum,       [WB_KEY_CPUS] = make_cpus,      [WB_KEY_DIST] = make_dist,
+    [WB_KEY_STRINGS] = make_strings, [WB_KEY_TABLE] = make_table,    [WB_KEY_GROUPS] = make_group,
+    [WB_KEY_GROUP] = make_group,     [WB_KEY_EXPR] = make_text,      [WB_KEY_NUMBER] = make_number,
 };
 
 /* ---- priced values ---- */
 
-static const char *const status_word[] = { [WB_MEASURED] = "measured", [WB_QUOTED] = "quoted", [WB_DERIVED] = "derived",
-                                           [WB_ASSUMED] = "assumed" };
+static const char *const status_word[] = {
+    [WB_MEASURED] = "measured", [WB_QUOTED] = "quoted", [WB_DERIVED] = "derived", [WB_ASSUMED] = "assumed"};
 
 static enum wb_status status_of(const char *text, size_t len)
 {
@@ -349,7 +399,8 @@ enum wb_status value_status_of_source(const char *source)
     return s == WB_STATUS_NONE ? WB_ASSUMED : s;
 }
 
-static int make_status(const struct value_context *x, const char *path, const struct scan_node *node, struct wb_origin *o)
+static int make_status(const struct value_context *x, const char *path, const struct scan_node *node,
+                       struct wb_origin *o)
 {
     o->status = node->kind == SCAN_STRING ? status_of(node->text, strlen(node->text)) : WB_STATUS_NONE;
     if (o->status != WB_STATUS_NONE) return 0;
@@ -358,14 +409,15 @@ static int make_status(const struct value_context *x, const char *path, const st
                     node->kind == SCAN_STRING ? node->text : scan_kind_name(node->kind), leaf(path));
 }
 
-static int make_range(const struct value_context *x, const struct wb_key *row, const char *path, const struct scan_node *node,
-                      struct cfg_value *v, struct wb_origin *o)
+static int make_range(const struct value_context *x, const struct wb_key *row, const char *path,
+                      const struct scan_node *node, struct cfg_value *v, struct wb_origin *o)
 {
     static const char fix[] = "write \"LOW..HIGH\" with units, for example \"0.6 us..1.5 us\", or \"\" for none";
-    if (node->kind != SCAN_STRING) return complain(x, "E129", node->at, fix, "the range of '%s' must be a string", leaf(path));
+    if (node->kind != SCAN_STRING)
+        return complain(x, "E129", node->at, fix, "the range of '%s' must be a string", leaf(path));
     if (!*node->text) return 0;
     const char *dots = strstr(node->text, "..");
-    struct cfg_value lo = { 0 }, hi = { 0 };
+    struct cfg_value lo = {0}, hi = {0};
     const char *why = "'..' is missing";
     size_t at = 0;
     if (dots) {
@@ -379,29 +431,33 @@ static int make_range(const struct value_context *x, const struct wb_key *row, c
     o->range_lo = lo.num;
     o->range_hi = hi.num;
     if (lo.num <= v->num && v->num <= hi.num) return 0;
-    return complain(x, "E129", node->at, "widen the range or correct the value", "the range \"%.60s\" of '%s' does not hold its value",
-                    node->text, leaf(path));
+    return complain(x, "E129", node->at, "widen the range or correct the value",
+                    "the range \"%.60s\" of '%s' does not hold its value", node->text, leaf(path));
 }
 
 /* ( value, status, range, source ) */
-static int make_priced(const struct value_context *x, const struct wb_key *row, const char *path, struct scan_node *node,
-                       struct cfg_value *out, struct wb_origin *o)
+static int make_priced(const struct value_context *x, const struct wb_key *row, const char *path,
+                       struct scan_node *node, struct cfg_value *out, struct wb_origin *o)
 {
     struct scan_node *e = node->first;
     if (!e || node->n > 4)
-        return complain(x, "E128", node->at, scan_printf(x->arena, "write ( %s, \"assumed\", \"low..high\", \"source\" )", example[row->type]),
-                        "'%s' wants ( value, status, range, source )", leaf(path));
+        return complain(
+            x, "E128", node->at,
+            scan_printf(x->arena, "write ( %s, \"assumed\", \"low..high\", \"source\" )", example[row->type]),
+            "'%s' wants ( value, status, range, source )", leaf(path));
     if (e->kind == SCAN_LIST) return wrong_type(x, row, path, e);
     if (value_make(x, row, path, e, out, o) < 0) return -1;
     o->status = WB_STATUS_NONE;
     if ((e = e->next) && make_status(x, path, e, o) < 0) return -1;
     if (e && (e = e->next) && make_range(x, row, path, e, out, o) < 0) return -1;
     if (e && (e = e->next)) {
-        if (e->kind != SCAN_STRING) return complain(x, "E128", e->at, "write it in quotes", "the source of '%s' must be a text", leaf(path));
+        if (e->kind != SCAN_STRING)
+            return complain(x, "E128", e->at, "write it in quotes", "the source of '%s' must be a text", leaf(path));
         o->source = *e->text ? e->text : NULL;
     }
     if (o->status == WB_ASSUMED && o->range_lo > o->range_hi)
-        return complain(x, "E129", node->at, "say between which values it plausibly lies: ( value, \"assumed\", \"low..high\", \"why\" )",
+        return complain(x, "E129", node->at,
+                        "say between which values it plausibly lies: ( value, \"assumed\", \"low..high\", \"why\" )",
                         "'%s' is assumed and has no plausible range", leaf(path));
     if (o->status == WB_STATUS_NONE) o->status = WB_STATUS_USER;
     return 0;
@@ -411,7 +467,7 @@ int value_make(const struct value_context *x, const struct wb_key *row, const ch
                struct cfg_value *out, struct wb_origin *o)
 {
     WB_CHECK((size_t)row->type < WB_ARRAY_SIZE(maker), "key type %d", (int)row->type);
-    *out = (struct cfg_value){ 0 };
+    *out = (struct cfg_value){0};
     if (o) {
         o->status = WB_STATUS_NONE;
         o->range_lo = 1;
@@ -436,7 +492,7 @@ static struct scan_node *text_node(struct arena *a, const char *text, struct wb_
     struct scan_node *n = scan_new(a, 1, sizeof *n);
     size_t len = strlen(text);
     if (len >= 2 && (text[0] == '"' || text[0] == '\'') && text[len - 1] == text[0]) text++, len -= 2;
-    *n = (struct scan_node){ .kind = SCAN_STRING, .at = at, .key_at = at, .text = scan_strdup(a, text, len) };
+    *n = (struct scan_node){.kind = SCAN_STRING, .at = at, .key_at = at, .text = scan_strdup(a, text, len)};
     return n;
 }
 
@@ -444,7 +500,8 @@ struct scan_node *value_node(struct arena *a, const struct wb_key *row, const ch
 {
     bool list = row->type == WB_KEY_STRINGS || row->type == WB_KEY_TABLE || row->type == WB_KEY_GROUPS;
     bool tuple = (row->flags & WB_KEY_PRICED) && text[0] == '(';
-    bool bare = row->type == WB_KEY_INT || row->type == WB_KEY_BOOL || row->type == WB_KEY_RATIO || row->type == WB_KEY_NUMBER;
+    bool bare =
+        row->type == WB_KEY_INT || row->type == WB_KEY_BOOL || row->type == WB_KEY_RATIO || row->type == WB_KEY_NUMBER;
     struct scan_node *n = list || tuple || bare ? scan_value(a, text, at) : NULL;
     if (n && n->kind == SCAN_INT && n->wraps) {
         char *wide = scan_printf(a, "%sL", text);
@@ -455,7 +512,7 @@ struct scan_node *value_node(struct arena *a, const struct wb_key *row, const ch
     if (!n && row->type == WB_KEY_STRINGS) { /* one text stands for a list of one */
         struct scan_node *e = text_node(a, text, at);
         n = scan_new(a, 1, sizeof *n);
-        *n = (struct scan_node){ .kind = SCAN_LIST, .at = at, .key_at = at, .n = 1, .first = e, .last = e };
+        *n = (struct scan_node){.kind = SCAN_LIST, .at = at, .key_at = at, .n = 1, .first = e, .last = e};
         e->parent = n;
     }
     return n ? n : text_node(a, text, at);

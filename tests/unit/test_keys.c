@@ -22,7 +22,8 @@ static void rows_are_sorted(void **state)
 {
     struct wb_key_registry *r = fixture_keys();
     (void)state;
-    for (size_t i = 1; i < wb_keys_count(r); i++) assert_true(strcmp(wb_keys_at(r, i - 1)->path, wb_keys_at(r, i)->path) <= 0);
+    for (size_t i = 1; i < wb_keys_count(r); i++)
+        assert_true(strcmp(wb_keys_at(r, i - 1)->path, wb_keys_at(r, i)->path) <= 0);
     wb_keys_free(r);
 }
 
@@ -78,7 +79,8 @@ static void selectors_are_collected(void **state)
 
 static void lint_finds_what_a_reviewer_would(void **state)
 {
-    const struct wb_key good = { .path = "a.b", .type = WB_KEY_INT, .def = "1", .help = "Something useful.", .source = "test" };
+    const struct wb_key good = {
+        .path = "a.b", .type = WB_KEY_INT, .def = "1", .help = "Something useful.", .source = "test"};
     struct wb_key bad = good;
     (void)state;
     assert_null(wb_key_lint(&good));
@@ -112,9 +114,12 @@ static void own_rows_pass_lint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_found_by_path_and_selector), cmocka_unit_test(rows_are_sorted),
-        cmocka_unit_test(a_row_twice_is_a_bug),                cmocka_unit_test(children_and_patterns),
-        cmocka_unit_test(selectors_are_collected),             cmocka_unit_test(lint_finds_what_a_reviewer_would),
+        cmocka_unit_test(rows_are_found_by_path_and_selector),
+        cmocka_unit_test(rows_are_sorted),
+        cmocka_unit_test(a_row_twice_is_a_bug),
+        cmocka_unit_test(children_and_patterns),
+        cmocka_unit_test(selectors_are_collected),
+        cmocka_unit_test(lint_finds_what_a_reviewer_would),
         cmocka_unit_test(own_rows_pass_lint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

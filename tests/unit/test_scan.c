@@ -13,15 +13,18 @@ struct scanned {
 
 static struct scanned scan_files(const struct fixture_file *files)
 {
-    struct scanned s = { .d = wb_diag_new() };
-    const struct wb_reader reader = { fixture_read, fixture_exists, (void *)files };
+    struct scanned s = {.d = wb_diag_new()};
+    const struct wb_reader reader = {fixture_read, fixture_exists, (void *)files};
     arena_init(&s.arena, "test");
     s.root = scan_text(&s.arena, &reader, files[0].path, files[0].text, strlen(files[0].text), s.d, &s.broken);
     s.text = wb_diag_render(s.d, false);
     return s;
 }
 
-static struct scanned scan(const char *text) { return scan_files((struct fixture_file[]){ { "a.cfg", text }, { NULL, NULL } }); }
+static struct scanned scan(const char *text)
+{
+    return scan_files((struct fixture_file[]){{"a.cfg", text}, {NULL, NULL}});
+}
 
 static void done(struct scanned *s)
 {
@@ -61,8 +64,9 @@ static void places_of_keys_and_values(void **state)
 
 static void values_are_those_of_libconfig(void **state)
 {
-    struct scanned s = scan("a = 010; b = 0x10; c = -5; d = TRUE; e = \"x\\n\" \"y\\q\"; f = 5000000000L; g = 1e5; h = [ 1, 2 ]");
-    static const int64_t want[] = { 10, 16, -5, 1 };
+    struct scanned s =
+        scan("a = 010; b = 0x10; c = -5; d = TRUE; e = \"x\\n\" \"y\\q\"; f = 5000000000L; g = 1e5; h = [ 1, 2 ]");
+    static const int64_t want[] = {10, 16, -5, 1};
     const struct scan_node *n = s.root->first;
     (void)state;
     assert_false(s.broken);
@@ -76,8 +80,18 @@ static void values_are_those_of_libconfig(void **state)
 
 static void what_is_accepted(void **state)
 {
-    static const char *const good[] = { "", "# only a comment", "// no line end", "a = 1 b = 2", "a:1,b:2", "a = { b = { }; };\r\n", "\xef\xbb\xbf" "a = 1;",
-                                        "a = ( { b = 1; }, { c = ( ); } );", "/* x */ a = /* y */ 1; /* z */", "a = \"\xc3\xa4\";", "\fa = 1;" };
+    static const char *const good[] = {"",
+                                       "# only a comment",
+                                       "// no line end",
+                                       "a = 1 b = 2",
+                                       "a:1,b:2",
+                                       "a = { b = { }; };\r\n",
+                                       "\xef\xbb\xbf"
+                                       "a = 1;",
+                                       "a = ( { b = 1; }, { c = ( ); } );",
+                                       "/* x */ a = /* y */ 1; /* z */",
+                                       "a = \"\xc3\xa4\";",
+                                       "\fa = 1;"};
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         struct scanned s = scan(good[i]);
@@ -89,36 +103,40 @@ static void what_is_accepted(void **state)
 static void messages(void **state)
 {
     static const char *const bad[][2] = {
-        { "a = ;", "a.cfg:1:1: error: 'a' has no value   [E101]" },
-        { "a 1;", "a.cfg:1:1: error: '=' is missing after 'a'   [E101]" },
-        { "a = 1;;", "a.cfg:1:7: error: ';' ends nothing   [E101]" },
-        { "a = thread;", "a.cfg:1:5: error: text is written in double quotes   [E107]" },
-        { "a = 64 KiB;", "a.cfg:1:5: error: a quantity with a unit is a string   [E107]" },
-        { "a = 64KiB; b = 1;", "a.cfg:1:5: error: a quantity with a unit is a string   [E107]" },
-        { "a = 2 %;", "a.cfg:1:5: error: a quantity with a unit is a string   [E107]" },
-        { "a = 'x';", "a.cfg:1:5: error: ''' means nothing here   [E108]" },
-        { "_a = 1;", "a.cfg:1:1: error: a name cannot start with '_'   [E108]" },
-        { "\"a\" = 1;", "a.cfg:1:1: error: a string stands where a key should   [E101]" },
-        { "a = \"x;\n", "a.cfg:1:5: error: string is never closed   [E105]" },
-        { "a = { b = \"x; };\n", "a.cfg:1:11: error: string is never closed   [E105]" },
-        { "a = 1; /* x\n", "a.cfg:1:8: error: comment is never closed   [E104]" },
-        { "a = { b = 1;\nc = 2;\n", "a.cfg:1:5: error: this '{' is never closed   [E109]" },
-        { "a = { b = 1; }; };", "a.cfg:1:17: error: '}' closes nothing   [E109]" },
-        { "a = ( { b = 1; );", "a.cfg:1:7: error: this '{' is not closed before the ')' on line 1   [E109]" },
-        { "a = [ 1, 2.5 ];", "a.cfg:1:10: error: array mixes integer and real values; use a list: ( 1, 2.5 )   [E113]" },
-        { "a = [ 1, \"b\" ];", "a.cfg:1:10: error: array mixes values of different types; use a list: ( 1, \"a\" )   [E113]" },
-        { "a = [ { b = 1; } ];", "a.cfg:1:7: error: an array [ ] holds plain values only   [E113]" },
-        { "a = ( 1, 2, );", "a.cfg:1:11: error: a value is missing beside this comma   [E101]" },
-        { "a = ( 1 2 );", "a.cfg:1:9: error: ',' is missing between two entries of a list   [E101]" },
-        { "a = ( 1; 2 );", "a.cfg:1:8: error: entries of a list are separated by ',', not ';'   [E101]" },
-        { "a = ( b = 1 );", "a.cfg:1:7: error: a list holds values, not settings   [E101]" },
-        { "a = 1;\na = 2;", "a.cfg:2:1: error: 'a' is set twice; first on line 1   [E114]" },
-        { "@include \"none.cfg\"\n", "a.cfg:1:10: error: cannot include 'none.cfg': No such file or directory   [E111]" },
-        { "a = 1; @include \"x\"\n", "a.cfg:1:8: error: @include needs a line of its own and a file name in quotes   [E106]" },
-        { "@includ \"x\"\n", "a.cfg:1:1: error: the only word after '@' is 'include'   [E106]" },
-        { "@include \"a.cfg\"\n", "a.cfg:1:10: error: 'a.cfg' includes itself   [E110]" },
-        { "\xff\xfe" "a", "a.cfg:1:1: error: this is UTF-16 text   [E103]" },
-        { "a = \v1;", "a.cfg:1:5: error: byte 0x0b means nothing here   [E108]" },
+        {"a = ;", "a.cfg:1:1: error: 'a' has no value   [E101]"},
+        {"a 1;", "a.cfg:1:1: error: '=' is missing after 'a'   [E101]"},
+        {"a = 1;;", "a.cfg:1:7: error: ';' ends nothing   [E101]"},
+        {"a = thread;", "a.cfg:1:5: error: text is written in double quotes   [E107]"},
+        {"a = 64 KiB;", "a.cfg:1:5: error: a quantity with a unit is a string   [E107]"},
+        {"a = 64KiB; b = 1;", "a.cfg:1:5: error: a quantity with a unit is a string   [E107]"},
+        {"a = 2 %;", "a.cfg:1:5: error: a quantity with a unit is a string   [E107]"},
+        {"a = 'x';", "a.cfg:1:5: error: ''' means nothing here   [E108]"},
+        {"_a = 1;", "a.cfg:1:1: error: a name cannot start with '_'   [E108]"},
+        {"\"a\" = 1;", "a.cfg:1:1: error: a string stands where a key should   [E101]"},
+        {"a = \"x;\n", "a.cfg:1:5: error: string is never closed   [E105]"},
+        {"a = { b = \"x; };\n", "a.cfg:1:11: error: string is never closed   [E105]"},
+        {"a = 1; /* x\n", "a.cfg:1:8: error: comment is never closed   [E104]"},
+        {"a = { b = 1;\nc = 2;\n", "a.cfg:1:5: error: this '{' is never closed   [E109]"},
+        {"a = { b = 1; }; };", "a.cfg:1:17: error: '}' closes nothing   [E109]"},
+        {"a = ( { b = 1; );", "a.cfg:1:7: error: this '{' is not closed before the ')' on line 1   [E109]"},
+        {"a = [ 1, 2.5 ];", "a.cfg:1:10: error: array mixes integer and real values; use a list: ( 1, 2.5 )   [E113]"},
+        {"a = [ 1, \"b\" ];",
+         "a.cfg:1:10: error: array mixes values of different types; use a list: ( 1, \"a\" )   [E113]"},
+        {"a = [ { b = 1; } ];", "a.cfg:1:7: error: an array [ ] holds plain values only   [E113]"},
+        {"a = ( 1, 2, );", "a.cfg:1:11: error: a value is missing beside this comma   [E101]"},
+        {"a = ( 1 2 );", "a.cfg:1:9: error: ',' is missing between two entries of a list   [E101]"},
+        {"a = ( 1; 2 );", "a.cfg:1:8: error: entries of a list are separated by ',', not ';'   [E101]"},
+        {"a = ( b = 1 );", "a.cfg:1:7: error: a list holds values, not settings   [E101]"},
+        {"a = 1;\na = 2;", "a.cfg:2:1: error: 'a' is set twice; first on line 1   [E114]"},
+        {"@include \"none.cfg\"\n", "a.cfg:1:10: error: cannot include 'none.cfg': No such file or directory   [E111]"},
+        {"a = 1; @include \"x\"\n",
+         "a.cfg:1:8: error: @include needs a line of its own and a file name in quotes   [E106]"},
+        {"@includ \"x\"\n", "a.cfg:1:1: error: the only word after '@' is 'include'   [E106]"},
+        {"@include \"a.cfg\"\n", "a.cfg:1:10: error: 'a.cfg' includes itself   [E110]"},
+        {"\xff\xfe"
+         "a",
+         "a.cfg:1:1: error: this is UTF-16 text   [E103]"},
+        {"a = \v1;", "a.cfg:1:5: error: byte 0x0b means nothing here   [E108]"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) expect_message(bad[i][0], bad[i][1]);
@@ -140,10 +158,20 @@ static void integers_that_wrap_are_marked(void **state)
         bool wraps;
         int64_t reads;
     } cases[] = {
-        { "2147483647", false, 2147483647 },   { "2147483648", true, INT32_MIN },  { "-2147483648", false, INT32_MIN }, { "-2147483649", true, INT32_MAX },
-        { "4294967296", true, 0 },             { "5000000000", true, 705032704 },  { "10000000000", true, 1410065408 }, { "0xFFFFFFFF", true, -1 },
-        { "0x7fffffff", false, INT32_MAX },    { "99999999999999999999", true, -1 }, { "5000000000L", false, 5000000000 },
-        { "9223372036854775807L", false, INT64_MAX }, { "9223372036854775808L", true, INT64_MAX }, { "99999999999999999999LL", true, INT64_MAX },
+        {"2147483647", false, 2147483647},
+        {"2147483648", true, INT32_MIN},
+        {"-2147483648", false, INT32_MIN},
+        {"-2147483649", true, INT32_MAX},
+        {"4294967296", true, 0},
+        {"5000000000", true, 705032704},
+        {"10000000000", true, 1410065408},
+        {"0xFFFFFFFF", true, -1},
+        {"0x7fffffff", false, INT32_MAX},
+        {"99999999999999999999", true, -1},
+        {"5000000000L", false, 5000000000},
+        {"9223372036854775807L", false, INT64_MAX},
+        {"9223372036854775808L", true, INT64_MAX},
+        {"99999999999999999999LL", true, INT64_MAX},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -156,7 +184,8 @@ static void integers_that_wrap_are_marked(void **state)
 
 static void includes_keep_their_places(void **state)
 {
-    const struct fixture_file files[] = { { "d/a.cfg", "x = 1;\n@include \"b.cfg\"\ny = 2;\n" }, { "d/b.cfg", "p = 3;\nq = \"4\";" }, { NULL, NULL } };
+    const struct fixture_file files[] = {
+        {"d/a.cfg", "x = 1;\n@include \"b.cfg\"\ny = 2;\n"}, {"d/b.cfg", "p = 3;\nq = \"4\";"}, {NULL, NULL}};
     struct scanned s = scan_files(files);
     (void)state;
     assert_false(s.broken);
@@ -168,7 +197,8 @@ static void includes_keep_their_places(void **state)
     assert_string_equal(q->next->at.file, "d/a.cfg");
     assert_int_equal(q->next->at.line, 3);
     done(&s);
-    const struct fixture_file bad[] = { { "d/a.cfg", "x = 1;\n@include \"b.cfg\"\n" }, { "d/b.cfg", "p = ;\n" }, { NULL, NULL } };
+    const struct fixture_file bad[] = {
+        {"d/a.cfg", "x = 1;\n@include \"b.cfg\"\n"}, {"d/b.cfg", "p = ;\n"}, {NULL, NULL}};
     s = scan_files(bad);
     assert_non_null(strstr(s.text, "d/b.cfg:1:1: error: 'p' has no value"));
     assert_non_null(strstr(s.text, "   included from d/a.cfg:2\n"));
@@ -200,7 +230,7 @@ static void values_of_the_command_line(void **state)
     struct arena a;
     (void)state;
     arena_init(&a, "test");
-    struct wb_place none = { NULL, 0, 0, 0 };
+    struct wb_place none = {NULL, 0, 0, 0};
     assert_int_equal(scan_value(&a, "[1, 2]", none)->n, 2);
     assert_int_equal(scan_value(&a, "5", none)->num, 5);
     assert_null(scan_value(&a, "4KiB", none));
@@ -213,9 +243,11 @@ static void values_of_the_command_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_of_keys_and_values),   cmocka_unit_test(values_are_those_of_libconfig), cmocka_unit_test(what_is_accepted),
-        cmocka_unit_test(messages),                    cmocka_unit_test(all_mistakes_in_one_pass),      cmocka_unit_test(integers_that_wrap_are_marked),
-        cmocka_unit_test(includes_keep_their_places),  cmocka_unit_test(limits),                        cmocka_unit_test(values_of_the_command_line),
+        cmocka_unit_test(places_of_keys_and_values),  cmocka_unit_test(values_are_those_of_libconfig),
+        cmocka_unit_test(what_is_accepted),           cmocka_unit_test(messages),
+        cmocka_unit_test(all_mistakes_in_one_pass),   cmocka_unit_test(integers_that_wrap_are_marked),
+        cmocka_unit_test(includes_keep_their_places), cmocka_unit_test(limits),
+        cmocka_unit_test(values_of_the_command_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * test_shipped.c - what ships obeys the rules: key rows are complete, files load, and every cost says where it comes from.
+ * test_shipped.c - what ships obeys the rules: key rows are complete, files load, and every cost says where it comes
+ * from.
  */
 #include "../../cli/registry.c"
 
@@ -35,7 +36,9 @@ static void key_rows_are_complete(void **state)
 static struct wb_scenario *load(const char *machine, const char *kernel, struct wb_diag *d)
 {
     static char text[400];
-    snprintf(text, sizeof text, "machine : { base = \"%s/machines/%s.cfg\"; };\nkernel : { base = \"%s/kernels/%s.cfg\"; };\nworkload = ( { kind = \"pipe_bw\"; } );\n",
+    snprintf(text, sizeof text,
+             "machine : { base = \"%s/machines/%s.cfg\"; };\nkernel : { base = \"%s/kernels/%s.cfg\"; };\nworkload = ( "
+             "{ kind = \"pipe_bw\"; } );\n",
              WB_SOURCE_SCENARIOS, machine, WB_SOURCE_SCENARIOS, kernel);
     char path[] = "/tmp/shipped-XXXXXX.cfg";
     int fd = mkstemps(path, 4);
@@ -47,7 +50,8 @@ static struct wb_scenario *load(const char *machine, const char *kernel, struct 
     return s;
 }
 
-/* Every priced value that a shipped file gives has status and source; an assumed one a range that holds it (the loader sees to that). */
+/* Every priced value that a shipped file gives has status and source; an assumed one a range that holds it (the
+ * loader sees to that). */
 static void check_costs(const char *machine, const char *kernel)
 {
     struct wb_diag *d = wb_diag_new();
@@ -64,7 +68,8 @@ static void check_costs(const char *machine, const char *kernel)
         if (!(wb_cfg_row(c, path)->flags & WB_KEY_PRICED)) continue;
         priced++;
         if (!o->source || o->status == WB_STATUS_NONE || o->status == WB_STATUS_USER)
-            fail_msg("%s:%d: %s has no %s", o->place.file ? o->place.file : "default", o->place.line, path, o->source ? "status" : "source");
+            fail_msg("%s:%d: %s has no %s", o->place.file ? o->place.file : "default", o->place.line, path,
+                     o->source ? "status" : "source");
         if (strcmp(o->from, "default") && o->status == WB_ASSUMED && o->range_lo > o->range_hi)
             fail_msg("%s:%d: %s is assumed without a range", o->place.file, o->place.line, path);
     }
@@ -87,7 +92,7 @@ static void costs_have_status_and_source(void **state)
 
 static void every_file_passes_check(void **state)
 {
-    static const char *const kinds[] = { "machines", "kernels", "workloads", "cases", "studies" };
+    static const char *const kinds[] = {"machines", "kernels", "workloads", "cases", "studies"};
     (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         size_t n;
@@ -111,7 +116,9 @@ static void every_file_passes_check(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(key_rows_are_complete), cmocka_unit_test(costs_have_status_and_source), cmocka_unit_test(every_file_passes_check),
+        cmocka_unit_test(key_rows_are_complete),
+        cmocka_unit_test(costs_have_status_and_source),
+        cmocka_unit_test(every_file_passes_check),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

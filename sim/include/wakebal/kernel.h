@@ -67,6 +67,7 @@ struct wb_rq {
     uint32_t nr_running;         /* queued + running, without idle; delayed ones as the policy counts */
     struct wb_task *curr, *idle;
     bool need_resched;           /* of curr */
+    bool need_resched_lazy;      /* of curr: on the way to user mode; the policy sets it (TIF_NEED_RESCHED_LAZY, 6.13+) */
     bool active_balance;         /* the migration thread has been asked */
     bool balance_softirq;        /* raised */
     bool polling;                /* idle and watching need_resched */
@@ -265,6 +266,7 @@ static inline struct wb_sg *wb_sd_group(const struct wb_sd *sd, uint32_t i)
 
 /* Rows of the kernel.* keys that sim/kernel reads. */
 const struct wb_key *wb_kernel_keys(size_t *n);
+const struct wb_key *wb_domain_keys(size_t *n); /* kernel.domains.* and their switches */
 
 /* ------------------------------------------------------------------ measuring hooks */
 enum wb_migration { WB_MIG_WAKE, WB_MIG_NEWIDLE, WB_MIG_PERIODIC, WB_MIG_NOHZ, WB_MIG_ACTIVE, WB_MIG_EXEC, WB_MIG_FORK, WB_MIG_AFFINITY, WB_MIG_N };
