@@ -129,6 +129,27 @@ static void clean_copies_and_memory(void **state)
     }
 }
 
+/* The farthest copy decides what a write to shared bytes waits for, whoever read last. */
+static void farthest_copy_decides(void **state)
+{
+    (void)state;
+    struct wb_machine_spec spec = plain_spec();
+    struct wb_machine *m = fixture_machine("[numa] pack:2 l3:1(size=1MiB) core:2 pu:1", &spec);
+    struct wb_machine_state *s = wb_machine_state_new(m, &sizes);
+    const cpu_id order[2][2] = {{1, 2}, {2, 1}};
+    for (int i = 0; i < 2; i++) {
+        region_id r = wb_region_new(s, 8 * KB, "shared");
+        touch(s, 0, r, 0, 8 * KB, WB_READ);
+        touch(s, order[i][0], r, 0, 8 * KB, WB_READ);
+        touch(s, order[i][1], r, 0, 8 * KB, WB_READ);
+        struct wb_touch o = touch(s, 0, r, 0, 8 * KB, WB_WRITE);
+        assert_int_equal(o.upgrade_lines, 128);
+        assert_int_equal(o.upgrade, 128 * 64000 * WB_FAR_NODE / 4);
+    }
+    wb_machine_state_free(s);
+    wb_machine_free(m);
+}
+
 /* Cores on one L3: dirty bytes are fetched from the neighbour's L2 without any bus; once both are clean the L3
  * serves. */
 static void dirty_below_a_shared_cache(void **state)
@@ -387,6 +408,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_cpus_by_hand),
         cmocka_unit_test(clean_copies_and_memory),
+        cmocka_unit_test(farthest_copy_decides),
         cmocka_unit_test(dirty_below_a_shared_cache),
         cmocka_unit_test(pieces_are_exact),
         cmocka_unit_test(displacement),

@@ -271,6 +271,29 @@ static void machine_files_read_back(void **state)
     }
 }
 
+/* Keys that cannot matter stay out; those that do are in. */
+static void only_keys_that_matter(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *with, *without;
+    } want[] = {{"[numa] pack:2 l3:1 core:2 pu:1", "node :", "remote"},
+                {"pack:2 [numa] l3:1 core:2 pu:1", "remote_latency", "node :"},
+                {"core:2 pu:1", "l2 :", "l3 :"},
+                {"l3:1 core:2 pu:1", "l3 :", "smt_share"},
+                {"l3:1 core:2 pu:2", "smt_share", "smt_share_4"},
+                {"l3:1 core:2 pu:4", "smt_share_4", "smt_share_8"}};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(want); i++) {
+        struct wb_topology *t = fixture_topology(want[i].text);
+        struct wb_machine_file_options opt = {.name = "x", .origin = "y"};
+        char *file = wb_machine_file(t, &opt);
+        if (!strstr(file, want[i].with)) fail_msg("%s: no %s", want[i].text, want[i].with);
+        if (strstr(file, want[i].without)) fail_msg("%s: %s", want[i].text, want[i].without);
+        free(file);
+        wb_topology_free(t);
+    }
+}
+
 static void irregular_machine_file(void **state)
 {
     (void)state;
@@ -307,6 +330,7 @@ int main(void)
         cmocka_unit_test(tiger),
         cmocka_unit_test(machine_files_read_back),
         cmocka_unit_test(irregular_machine_file),
+        cmocka_unit_test(only_keys_that_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
