@@ -358,7 +358,8 @@ static void preempt(struct wb_exec *x)
 /* Back from an interrupt into a task: is this a point where the kernel reschedules? */
 static bool preempts_here(const struct wb_sim *s, const struct wb_cpu *c, const struct wb_exec *x)
 {
-    if (!c->rq.need_resched || x->task->klass == WB_CLASS_SWAPPER) return false;
+    if (x->task->klass == WB_CLASS_SWAPPER) return false;
+    if (!c->rq.need_resched) return c->rq.need_resched_lazy && x->user;
     return x->user || (s->k.preempt && !x->preempt_off && !x->irq_off && !x->bh_off);
 }
 

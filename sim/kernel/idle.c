@@ -29,6 +29,7 @@ static enum wb_ret idle_step(struct wb_exec *x, void *frame)
             wb_irq_enable(x);
             WB_FLUSH(x, f);
         }
+        wb_tick_start(s, x->cpu); /* a tickless kernel has stopped it */
         WB_CALL(x, f, wb_schedule(x));
     }
     WB_END();

@@ -27,10 +27,20 @@ static void deactivate(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev
     prev->nr_voluntary++;
 }
 
+void wb_finish_dequeue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t)
+{
+    WB_CHECK(t->delayed, "task %u has no dequeue to finish", t->id);
+    wb_charge_fn(x, WB_FN_DEQUEUE_TASK);
+    (void)x->sim->ops->dequeue(x, rq, t, WB_DEQ_SLEEP | WB_DEQ_DELAYED);
+    t->delayed = false;
+    t->on_rq = false;
+    if (t->state == WB_DEAD && !t->on_cpu) task_gone(x->sim, t);
+}
+
 static void put_prev(struct wb_exec *x, struct wb_rq *rq, const struct sched *f)
 {
     struct wb_task *prev = x->task;
-    rq->need_resched = false;
+    rq->need_resched = rq->need_resched_lazy = false;
     if (prev->klass == WB_CLASS_SWAPPER) return;
     if (prev->state != WB_RUNNING && !f->preempt) deactivate(x, rq, prev);
     x->sim->ops->put_prev(x, rq, prev);
@@ -237,7 +247,7 @@ static enum wb_ret leave_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     wb_charge_fn(x, WB_FN_SYSCALL_EXIT);
     WB_FLUSH(x, f);
-    while (wb_need_resched(x)) WB_CALL(x, f, wb_schedule(x));
+    while (wb_need_resched(x) || cpu_of(x)->rq.need_resched_lazy) WB_CALL(x, f, wb_schedule(x));
     x->user = 1;
     WB_END();
 }

@@ -243,7 +243,7 @@ struct wb_sim {
     bool stop_when_done;
     sim_time start_spread, jiffies_phase;
     struct baseline *base;
-    uint32_t *audit_scratch; /* [ncpus] */
+    uint32_t *audit_scratch; /* [2 * ncpus] */
     struct kept *kept;       /* names made for the result */
     struct declared_region *region;
     uint32_t nregions, regions_room, nlines, npages, page_bytes;
