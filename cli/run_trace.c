@@ -63,7 +63,7 @@ int run_write_trace(const struct cli_options *o, const struct wb_config *cfg, co
     struct wb_sim *s = wb_sim_build(cfg, models, 0, &opt, d);
     if (!s) return EXIT_INVALID;
     if (opt.trace_to)
-        while (wb_sim_step_to(s, opt.trace_to) && wb_sim_now(s) < opt.trace_to) continue;
+        (void)wb_sim_step_to(s, opt.trace_to);
     else
         (void)wb_sim_run(s);
     struct writing w = {.s = s, .cfg = cfg, .t = wb_sim_trace(s)};
