@@ -40,10 +40,6 @@ static void aim(struct wb_balance *b, struct wb_sd *sd, cpu_id target)
 {
     b->sd = sd;
     b->this_cpu = b->dst = target;
-    b->src = b->exec_cpu;
-    b->imbalance = 1;
-    b->moved = b->loops = 0;
-    b->rule = O1_R_ACTIVE;
 }
 
 static bool next_idle(struct wb_exec *x, struct wb_balance *b)
@@ -89,6 +85,9 @@ static bool next(struct wb_exec *x, struct wb_balance *b)
 static bool find(struct wb_exec *x, struct wb_balance *b)
 {
     if (b->sd->stats) b->sd->stats->alb_count++;
+    b->src = b->exec_cpu;
+    b->imbalance = 1;
+    b->rule = O1_R_ACTIVE;
     return wb_rq(x->sim, b->exec_cpu)->nr_running > 1;
 }
 
