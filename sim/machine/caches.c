@@ -10,14 +10,13 @@ static uint32_t extent_end(const struct extent *e)
     return e->start + e->len;
 }
 
-struct share extent_overlap(const struct extent *e, uint32_t off, uint32_t n)
+struct share extent_part(const struct extent *e, uint32_t off, uint32_t n)
 {
-    if (!e->len) return (struct share){0, 0};
-    uint32_t lo = WB_MAX(e->start, off), hi = WB_MIN(extent_end(e), off + n);
-    if (hi <= lo) return (struct share){0, 0};
-    if (hi - lo == e->len) return (struct share){e->bytes, e->dirty};
-    return (struct share){(uint32_t)((uint64_t)e->bytes * (hi - lo) / e->len),
-                          (uint32_t)((uint64_t)e->dirty * (hi - lo) / e->len)};
+    uint32_t end = extent_end(e), lo = WB_MAX(e->start, off), hi = WB_MIN(end, off + n);
+    uint64_t cut = hi - lo;
+    if (e->bytes == e->len && (e->dirty == e->len || !e->dirty)) /* all there: nothing to divide */
+        return (struct share){(uint32_t)cut, e->dirty ? (uint32_t)cut : 0};
+    return (struct share){(uint32_t)(e->bytes * cut / e->len), (uint32_t)(e->dirty * cut / e->len)};
 }
 
 struct share extent_trim(struct extent *e, uint32_t off, uint32_t n)
@@ -40,16 +39,16 @@ struct share extent_trim(struct extent *e, uint32_t off, uint32_t n)
     return gone;
 }
 
-void extent_join(struct extent *e, uint32_t off, uint32_t n, struct share add)
+void extent_join(struct extent *e, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty)
 {
     extent_trim(e, off, n);
-    if (!add.bytes) return;
+    if (!bytes) return;
     if (!e->len) {
-        *e = (struct extent){off, n, add.bytes, add.dirty};
+        *e = (struct extent){off, n, bytes, dirty};
         return;
     }
-    uint32_t lo = WB_MIN(e->start, off), hi = WB_MAX(extent_end(e), off + n);
-    *e = (struct extent){lo, hi - lo, e->bytes + add.bytes, e->dirty + add.dirty};
+    uint32_t lo = WB_MIN(e->start, off), end = extent_end(e), hi = WB_MAX(end, off + n);
+    *e = (struct extent){lo, hi - lo, e->bytes + bytes, e->dirty + dirty};
 }
 
 static void extent_scale(struct extent *e, uint64_t factor)
@@ -59,45 +58,37 @@ static void extent_scale(struct extent *e, uint64_t factor)
     if (!e->bytes) e->len = 0;
 }
 
-void holder_refresh(const struct wb_machine_state *s, struct holder *h)
+void holder_decay(const struct cache *c, struct holder *h)
 {
-    const struct cache *c = &s->cache[h->cache];
-    if (h->stamp == c->clock) return;
-    uint64_t factor = decay_factor(c->clock - h->stamp, c->size);
+    uint64_t factor = decay_factor(c->clock - h->stamp, &c->size);
     extent_scale(&h->run, factor);
     extent_scale(&h->rest, factor);
     h->stamp = c->clock;
 }
 
-struct share holder_overlap(const struct holder *h, uint32_t off, uint32_t n)
-{
-    struct share a = extent_overlap(&h->run, off, n), b = extent_overlap(&h->rest, off, n);
-    return (struct share){WB_MIN(n, a.bytes + b.bytes), WB_MIN(n, a.dirty + b.dirty)};
-}
-
 /* Whatever of [off, off + n) the rest has is joined by the run's part of it. */
-static void move_to_rest(struct holder *h, uint32_t off, uint32_t n, struct share part)
+static void move_to_rest(struct holder *h, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty)
 {
     struct share there = extent_overlap(&h->rest, off, n);
-    part.bytes = WB_MIN(n, part.bytes + there.bytes);
-    part.dirty = WB_MIN(part.bytes, part.dirty + there.dirty);
-    extent_join(&h->rest, off, n, part);
+    bytes = WB_MIN(n, bytes + there.bytes);
+    dirty = WB_MIN(bytes, dirty + there.dirty);
+    extent_join(&h->rest, off, n, bytes, dirty);
 }
 
-void holder_touch(struct holder *h, uint32_t off, uint32_t n, struct share now)
+void holder_touch(struct holder *h, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty)
 {
     struct extent *run = &h->run;
     bool inside = run->len && off >= run->start && off + n <= extent_end(run);
-    bool same = now.dirty < n || run->dirty == run->len;
-    if (inside && run->bytes == run->len && now.bytes == n && same) return; /* all there, before and after */
+    bool same = dirty < n || run->dirty == run->len;
+    if (inside && run->bytes == run->len && bytes == n && same) return; /* all there, before and after */
     extent_trim(&h->rest, off, n);
     if (run->len && off == extent_end(run)) {
-        extent_join(run, off, n, now);
+        extent_join(run, off, n, bytes, dirty);
         return;
     }
     extent_trim(run, off, n);
-    if (run->len) move_to_rest(h, run->start, run->len, (struct share){run->bytes, run->dirty});
-    *run = (struct extent){off, now.bytes ? n : 0, now.bytes, now.dirty};
+    if (run->len) move_to_rest(h, run->start, run->len, run->bytes, run->dirty);
+    *run = (struct extent){off, bytes ? n : 0, bytes, dirty};
 }
 
 uint32_t holder_invalidate(struct holder *h, uint32_t off, uint32_t n)
@@ -118,7 +109,7 @@ void holder_clean(struct holder *h, uint32_t off, uint32_t n)
     /* The run stays modified as a whole: the part that became clean is split off, so that a buffer read piece by piece
      * elsewhere is exact. */
     struct share part = extent_trim(&h->run, lo, hi - lo);
-    move_to_rest(h, lo, hi - lo, (struct share){part.bytes, 0});
+    move_to_rest(h, lo, hi - lo, part.bytes, 0);
 }
 
 uint64_t cache_insert(struct cache *c, uint64_t bytes)
@@ -133,7 +124,7 @@ void caches_init(struct wb_machine_state *s)
 {
     const struct wb_topology *t = s->m->topo;
     for (uint32_t i = 0; i < t->ncaches; i++)
-        s->cache[i] = (struct cache){.free = t->cache[i].size, .size = t->cache[i].size};
+        s->cache[i] = (struct cache){.free = t->cache[i].size, .size = decay_size_of(t->cache[i].size)};
     s->region_free = WB_NO_REGION;
     s->region_fresh = 0;
 }
@@ -172,7 +163,7 @@ void wb_region_free(struct wb_machine_state *s, region_id id)
         struct holder *h = &r->h[i];
         struct cache *c = &s->cache[h->cache];
         holder_refresh(s, h);
-        c->free = WB_MIN(c->size, c->free + h->run.bytes + h->rest.bytes);
+        c->free = WB_MIN(c->size.bytes, c->free + h->run.bytes + h->rest.bytes);
     }
     r->bytes = 0;
     r->nholders = 0;

@@ -14,20 +14,38 @@ struct share {
     uint32_t bytes, dirty;
 };
 
+/* The part of an extent that a span cuts off. */
+struct share extent_part(const struct extent *e, uint32_t off, uint32_t n);
 /* What of e lies inside [off, off + n). */
-struct share extent_overlap(const struct extent *e, uint32_t off, uint32_t n);
+static inline struct share extent_overlap(const struct extent *e, uint32_t off, uint32_t n)
+{
+    if (!e->len || off >= e->start + e->len || off + n <= e->start) return (struct share){0, 0};
+    if (off <= e->start && off + n >= e->start + e->len) return (struct share){e->bytes, e->dirty};
+    return extent_part(e, off, n);
+}
 /* Take [off, off + n) out of e; returns what was there. */
 struct share extent_trim(struct extent *e, uint32_t off, uint32_t n);
-/* Put `add` into [off, off + n); what e had there is replaced. The stretch becomes the least one that covers both. */
-void extent_join(struct extent *e, uint32_t off, uint32_t n, struct share add);
+/* Put `bytes`, `dirty` of them modified, into [off, off + n); what e had there is replaced. The stretch becomes the
+ * least one that covers both. */
+void extent_join(struct extent *e, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty);
 
-/* Bring a holder up to its cache's present clock. */
-void holder_refresh(const struct wb_machine_state *s, struct holder *h);
+/* Let a holder decay to its cache's present clock. */
+void holder_decay(const struct cache *c, struct holder *h);
+static inline void holder_refresh(const struct wb_machine_state *s, struct holder *h)
+{
+    if (h->stamp != s->cache[h->cache].clock) holder_decay(&s->cache[h->cache], h);
+}
 /* What a fresh holder has of the span. */
-struct share holder_overlap(const struct holder *h, uint32_t off, uint32_t n);
-/* Of the span, `now` is there after a touch: the run goes on, or a new run begins and the old one becomes part of the
- * rest. */
-void holder_touch(struct holder *h, uint32_t off, uint32_t n, struct share now);
+static inline struct share holder_overlap(const struct holder *h, uint32_t off, uint32_t n)
+{
+    struct share a = extent_overlap(&h->run, off, n), b = extent_overlap(&h->rest, off, n);
+    a.bytes += b.bytes;
+    a.dirty += b.dirty;
+    return (struct share){WB_MIN(n, a.bytes), WB_MIN(n, a.dirty)};
+}
+/* Of the span, `bytes` are there after a touch, `dirty` of them modified: the run goes on, or a new run begins and
+ * the old one becomes part of the rest. */
+void holder_touch(struct holder *h, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty);
 /* The span was written elsewhere: returns the bytes that are gone. */
 uint32_t holder_invalidate(struct holder *h, uint32_t off, uint32_t n);
 /* The span was read elsewhere: it is no longer modified here. */

@@ -39,40 +39,34 @@ static const uint32_t table[257] = {
     2170868212u, 2164998306u, 2159144272u, 2153306067u, 2147483648u,
 };
 
-uint64_t decay_factor(uint64_t n, uint64_t size)
+/* n / size in units of 2^-24; n < X_MAX * size, so the product stays below 2^61. */
+static uint64_t ratio_q24(uint64_t n, const struct decay_size *size)
 {
-    WB_CHECK(size > 0, "decay in a cache of no size");
+    return n * size->reciprocal >> 32;
+}
+
+uint64_t decay_factor(uint64_t n, const struct decay_size *size)
+{
     if (!n) return DECAY_ONE;
-    if (n / size >= X_MAX) return 0;
-    /* y = x * log2 e in 2^-24; n < 24 * size, so n << 24 needs size < 2^35: scale both down for larger caches. */
-    while (size >> 35) {
-        size >>= 1;
-        n >>= 1;
-    }
-    uint64_t x = (n << 24) / size;
-    uint64_t y = (x * LOG2E_Q24) >> 24;
+    if (n >= X_MAX * size->bytes) return 0;
+    uint64_t y = ratio_q24(n, size) * LOG2E_Q24 >> 24;
     uint32_t whole = (uint32_t)(y >> 24), k = (uint32_t)(y >> 16 & 255), rest = (uint32_t)(y & 0xffff);
     uint64_t hi = table[k], lo = table[k + 1];
     return (hi - ((hi - lo) * rest >> 16)) >> whole;
 }
 
-/* 1 - x/2 + x^2/6 - x^3/24 for x = n / size < 1/16, where the closed form would lose the digits. */
-static uint64_t average_series(uint64_t n, uint64_t size)
+/* 1 - x/2 + x^2/6 - x^3/24 for x < 1/16, where the closed form would lose the digits. */
+static uint64_t average_series(uint64_t x)
 {
-    uint64_t x = (n << 32) / size, x2 = x * x >> 32, x3 = x2 * x >> 32;
+    uint64_t x2 = x * x >> 32, x3 = x2 * x >> 32;
     return DECAY_ONE - x / 2 + x2 / 6 - x3 / 24;
 }
 
-uint64_t decay_average(uint64_t n, uint64_t size)
+uint64_t decay_average(uint64_t n, const struct decay_size *size)
 {
-    WB_CHECK(size > 0, "decay in a cache of no size");
-    while ((n | size) >> 31) {
-        n >>= 1;
-        size >>= 1;
-    }
-    if (!n) return DECAY_ONE;
-    if (!size) return 0;
-    if (n < size >> 4) return average_series(n, size);
-    uint64_t average = (DECAY_ONE - decay_factor(n, size)) * size / n;
+    if (n >= X_MAX * size->bytes) return (uint64_t)(((unsigned __int128)size->bytes << 32) / n);
+    uint64_t x = ratio_q24(n, size);
+    if (x < 1u << 20) return average_series(x << 8);
+    uint64_t average = ((DECAY_ONE - decay_factor(n, size)) << 24) / x;
     return WB_MIN(average, DECAY_ONE);
 }

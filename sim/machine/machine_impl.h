@@ -7,6 +7,7 @@
 #ifndef WB_MACHINE_MACHINE_IMPL_H
 #define WB_MACHINE_MACHINE_IMPL_H
 
+#include "decay.h"
 #include "wakebal/machine.h"
 
 #define RATE_MIN 1000000ull
@@ -19,8 +20,9 @@ struct price {
 struct wb_machine {
     struct wb_topology *topo;
     struct wb_machine_spec spec;
-    uint32_t line_size;                /* of the innermost cache: the unit of coherence */
-    struct price hit[WB_CACHE_LEVELS]; /* by index in the chain (0 = innermost present) */
+    uint8_t index_of_level[WB_CACHE_LEVELS + 1]; /* place in the chain of the cache level */
+    uint32_t line_size;                          /* of the innermost cache: the unit of coherence */
+    struct price hit[WB_CACHE_LEVELS];           /* by index in the chain (0 = innermost present) */
     struct price dirty[WB_DISTANCES], clean[WB_DISTANCES], memory[2];
     uint64_t copy_q[WB_CACHE_LEVELS];             /* by index in the chain */
     uint64_t upgrade_q[WB_DISTANCES][2];          /* by pattern */
@@ -51,7 +53,7 @@ static inline server_id link_of_cpu(const struct wb_machine *m, cpu_id c)
 struct cache {
     uint64_t clock; /* bytes inserted by displacing others */
     uint64_t free;  /* bytes of room nobody uses */
-    uint64_t size;
+    struct decay_size size;
 };
 
 struct extent {

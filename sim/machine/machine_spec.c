@@ -161,6 +161,7 @@ static void derive_prices(struct wb_machine *m)
     const struct wb_machine_spec *s = &m->spec;
     for (uint32_t i = 0; i < m->topo->nlevels; i++) {
         uint32_t l = m->topo->cache[wb_topo_cache_of(m->topo, 0, i)].level - 1;
+        m->index_of_level[l + 1] = (uint8_t)i;
         m->hit[i] = price_of(m, &s->hit[l], 0);
         m->copy_q[i] = rate_q10(s->copy_rate[l], 0);
     }

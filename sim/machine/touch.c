@@ -8,7 +8,17 @@
 #include <string.h>
 
 #include "caches.h"
-#include "decay.h"
+
+/* How a holder of the region stands to the toucher. */
+struct sight {
+    bool own;           /* a cache of the own chain */
+    bool speaks;        /* the outermost cache of a foreign chain that we do not share: it answers for that chain, whose
+                             inner caches hold parts of the same bytes */
+    uint8_t shared;     /* innermost level of the own chain that also serves its CPUs, or nlevels */
+    uint8_t far;        /* enum wb_distance */
+    cpu_id cpu;         /* a CPU below it */
+    struct share there; /* what it has of the span */
+};
 
 struct toucher {
     struct wb_machine_state *s;
@@ -19,58 +29,48 @@ struct toucher {
     uint32_t off, n;
     enum wb_pattern pattern;
     enum wb_access access;
-    uint32_t nlevels;
-    uint32_t cache[WB_CACHE_LEVELS]; /* own chain, innermost first */
-    struct holder *own[WB_CACHE_LEVELS];
+    uint32_t nlevels, nsights;
+    const uint32_t *cache;          /* own chain, innermost first */
+    struct sight sight[HOLDERS];    /* by holder; only until the state changes */
     uint32_t held[WB_CACHE_LEVELS]; /* bytes of the span found at or inside that level */
     uint32_t missing;               /* bytes that must come from outside */
 };
 
-/* Index of the innermost level of the own chain that also serves the CPUs below cache k, or nlevels. */
-static uint32_t shared_level(const struct toucher *t, uint32_t k)
-{
-    const struct wb_topology *topo = t->m->topo;
-    cpu_id other = topo->cache[k].first_cpu;
-    for (uint32_t i = 0; i < t->nlevels; i++)
-        if (wb_topo_cache_of(topo, other, i) == t->cache[i]) return i;
-    return t->nlevels;
-}
-
-static uint32_t chain_index(const struct toucher *t, uint32_t k)
-{
-    const struct wb_topology *topo = t->m->topo;
-    cpu_id first = topo->cache[k].first_cpu;
-    uint32_t i = 0;
-    while (wb_topo_cache_of(topo, first, i) != k) i++;
-    return i;
-}
-
-static bool is_own(const struct toucher *t, const struct holder *h)
+static bool is_own(const struct toucher *t, uint32_t cache)
 {
     for (uint32_t i = 0; i < t->nlevels; i++)
-        if (t->cache[i] == h->cache) return true;
+        if (t->cache[i] == cache) return true;
     return false;
 }
 
-/* True for the outermost cache of a foreign chain that we do not share: the one that answers for that chain. Its
- * inner caches hold parts of the same bytes. */
-static bool speaks_for_chain(const struct toucher *t, const struct holder *h, uint32_t *shared)
+static uint32_t chain_index(const struct toucher *t, uint32_t cache)
 {
-    *shared = shared_level(t, h->cache);
-    return chain_index(t, h->cache) + 1 == *shared;
+    return t->m->index_of_level[t->m->topo->cache[cache].level];
 }
 
-static void find_own(struct toucher *t)
+static void look_at(struct toucher *t, const struct holder *h, struct sight *v)
 {
-    for (uint32_t i = 0; i < t->nlevels; i++) {
-        t->cache[i] = wb_topo_cache_of(t->m->topo, t->cpu, i);
-        t->own[i] = NULL;
+    const struct wb_topology *topo = t->m->topo;
+    *v = (struct sight){.own = is_own(t, h->cache), .there = holder_overlap(h, t->off, t->n)};
+    if (v->own) {
+        t->held[chain_index(t, h->cache)] = v->there.bytes;
+        return;
     }
-    for (uint32_t k = 0; k < t->r->nholders; k++) {
-        struct holder *h = &t->r->h[k];
-        holder_refresh(t->s, h);
-        for (uint32_t i = 0; i < t->nlevels; i++)
-            if (t->cache[i] == h->cache) t->own[i] = h;
+    v->cpu = topo->cache[h->cache].first_cpu;
+    const uint32_t *other = &topo->cache_of[(size_t)v->cpu * t->nlevels];
+    while (v->shared < t->nlevels && other[v->shared] != t->cache[v->shared]) v->shared++;
+    v->far = (uint8_t)wb_topo_distance(topo, t->cpu, v->cpu);
+    v->speaks = chain_index(t, h->cache) + 1 == v->shared;
+}
+
+static void look_around(struct toucher *t)
+{
+    t->cache = &t->m->topo->cache_of[(size_t)t->cpu * t->nlevels];
+    t->nsights = t->r->nholders;
+    for (uint32_t i = 0; i < t->nlevels; i++) t->held[i] = 0;
+    for (uint32_t k = 0; k < t->nsights; k++) {
+        holder_refresh(t->s, &t->r->h[k]);
+        look_at(t, &t->r->h[k], &t->sight[k]);
     }
 }
 
@@ -80,17 +80,15 @@ static uint32_t reached(const struct toucher *t, const struct cache *c, uint32_t
 {
     uint32_t found = held;
     for (int step = 0; step < 2 && t->n - found > c->free; step++)
-        found = decay_apply(held, decay_average(t->n - found - c->free, c->size));
+        found = decay_apply(held, decay_average(t->n - found - c->free, &c->size));
     return found;
 }
 
 /* held[]: what each level has when the touch comes by. */
 static void measure_own(struct toucher *t)
 {
-    for (uint32_t i = 0; i < t->nlevels; i++) {
-        uint32_t held = t->own[i] ? holder_overlap(t->own[i], t->off, t->n).bytes : 0;
-        t->held[i] = held ? reached(t, &t->s->cache[t->cache[i]], held) : 0;
-    }
+    for (uint32_t i = 0; i < t->nlevels; i++)
+        if (t->held[i] && t->held[i] < t->n) t->held[i] = reached(t, &t->s->cache[t->cache[i]], t->held[i]);
     for (uint32_t i = t->nlevels - 1; i > 0; i--) t->held[i - 1] = WB_MIN(t->held[i - 1], t->held[i]);
 }
 
@@ -155,18 +153,18 @@ static void price_memory(struct toucher *t, uint32_t bytes)
 /* Modified copies elsewhere come first: they are the only valid ones. Below a shared cache they replace hits there. */
 static void take_dirty(struct toucher *t, uint32_t *hit)
 {
-    for (uint32_t k = 0; k < t->r->nholders; k++) {
-        const struct holder *h = &t->r->h[k];
-        uint32_t shared;
-        if (is_own(t, h) || !speaks_for_chain(t, h, &shared)) continue;
-        uint32_t dirty = holder_overlap(h, t->off, t->n).dirty;
-        uint32_t from_hits = shared < t->nlevels ? WB_MIN(dirty, hit[shared]) : 0;
+    for (uint32_t k = 0; k < t->nsights; k++) {
+        const struct sight *v = &t->sight[k];
+        uint32_t dirty = v->there.dirty, from_hits = 0;
+        if (!v->speaks || !dirty) continue;
+        if (v->shared < t->nlevels) {
+            from_hits = WB_MIN(dirty, hit[v->shared]);
+            hit[v->shared] -= from_hits;
+        }
         uint32_t from_missing = WB_MIN(dirty - from_hits, t->missing);
-        if (shared < t->nlevels) hit[shared] -= from_hits;
         t->missing -= from_missing;
-        if (!(from_hits + from_missing)) continue;
-        cpu_id other = t->m->topo->cache[h->cache].first_cpu;
-        price_transfer(t, wb_topo_distance(t->m->topo, t->cpu, other), other, from_hits + from_missing, true);
+        if (from_hits + from_missing)
+            price_transfer(t, (enum wb_distance)v->far, v->cpu, from_hits + from_missing, true);
     }
 }
 
@@ -174,17 +172,13 @@ static void take_dirty(struct toucher *t, uint32_t *hit)
 static void take_clean(struct toucher *t)
 {
     for (uint32_t far = WB_FAR_PACKAGE; far < WB_DISTANCES && t->missing; far++) {
-        for (uint32_t k = 0; k < t->r->nholders && t->missing; k++) {
-            const struct holder *h = &t->r->h[k];
-            uint32_t shared;
-            cpu_id other = t->m->topo->cache[h->cache].first_cpu;
-            if (wb_topo_distance(t->m->topo, t->cpu, other) != (enum wb_distance)far ||
-                !speaks_for_chain(t, h, &shared))
-                continue;
-            struct share there = holder_overlap(h, t->off, t->n);
-            uint32_t clean = WB_MIN(there.bytes - there.dirty, t->missing);
+        for (uint32_t k = 0; k < t->nsights && t->missing; k++) {
+            const struct sight *v = &t->sight[k];
+            uint32_t clean = v->there.bytes - v->there.dirty;
+            if (!v->speaks || v->far != far || !clean) continue;
+            clean = WB_MIN(clean, t->missing);
             t->missing -= clean;
-            if (clean) price_transfer(t, (enum wb_distance)far, other, clean, false);
+            price_transfer(t, (enum wb_distance)far, v->cpu, clean, false);
         }
     }
 }
@@ -192,18 +186,13 @@ static void take_clean(struct toucher *t)
 /* Writing bytes that we hold and others hold too: one invalidation per line, priced by the farthest holder. */
 static void price_upgrades(struct toucher *t, uint32_t valid)
 {
-    uint32_t most = 0;
-    enum wb_distance farthest = WB_FAR_SMT;
-    for (uint32_t k = 0; k < t->r->nholders; k++) {
-        const struct holder *h = &t->r->h[k];
-        uint32_t shared;
-        if (is_own(t, h) || !speaks_for_chain(t, h, &shared)) continue;
-        struct share there = holder_overlap(h, t->off, t->n);
-        uint32_t clean = there.bytes - there.dirty;
-        if (!clean) continue;
+    uint32_t most = 0, farthest = WB_FAR_SMT;
+    for (uint32_t k = 0; k < t->nsights; k++) {
+        const struct sight *v = &t->sight[k];
+        uint32_t clean = v->there.bytes - v->there.dirty;
+        if (!v->speaks || !clean) continue;
         most = WB_MAX(most, clean);
-        enum wb_distance far = wb_topo_distance(t->m->topo, t->cpu, t->m->topo->cache[h->cache].first_cpu);
-        farthest = WB_MAX(farthest, far);
+        farthest = WB_MAX(farthest, v->far);
     }
     uint32_t bytes = WB_MIN(most, valid);
     if (!bytes) return;
@@ -229,26 +218,21 @@ static void price_span(struct toucher *t)
     if (t->access == WB_WRITE) price_upgrades(t, hits);
 }
 
-/* Others after the touch: a write takes their copies away, a read leaves them clean. */
+/* Others after the touch: a write takes their copies away, a read leaves them clean. From the last to the first,
+ * because the last one takes the place of one that goes. */
 static void change_others(struct toucher *t)
 {
-    for (uint32_t k = 0; k < t->r->nholders;) {
+    for (uint32_t k = t->nsights; k-- > 0;) {
         struct holder *h = &t->r->h[k];
-        if (is_own(t, h)) {
-            k++;
-            continue;
-        }
+        if (t->sight[k].own) continue;
         if (t->access == WB_WRITE) {
             struct cache *c = &t->s->cache[h->cache];
             uint64_t gone = holder_invalidate(h, t->off, t->n);
-            c->free = WB_MIN(c->size, c->free + gone);
+            c->free = WB_MIN(c->size.bytes, c->free + gone);
         } else {
             holder_clean(h, t->off, t->n);
         }
-        if (h->run.len || h->rest.len)
-            k++;
-        else
-            *h = t->r->h[--t->r->nholders];
+        if (!h->run.len && !h->rest.len) *h = t->r->h[--t->r->nholders];
     }
 }
 
@@ -261,7 +245,7 @@ static uint32_t choose_victim(const struct toucher *t)
     uint64_t best_rank = UINT64_MAX;
     for (uint32_t k = 0; k < t->r->nholders; k++) {
         const struct holder *h = &t->r->h[k];
-        if (is_own(t, h)) continue;
+        if (is_own(t, h->cache)) continue;
         uint16_t age = (uint16_t)(t->r->touches - h->used);
         uint64_t rank =
             (uint64_t)(h->run.dirty || h->rest.dirty) << 48 | (uint64_t)chain_index(t, h->cache) << 32 | (65535u - age);
@@ -294,16 +278,19 @@ static void insert_level(struct toucher *t, uint32_t i)
     uint64_t displaced = cache_insert(c, insert);
     uint64_t room = insert - displaced;
     if (displaced) {
-        uint64_t left = decay_factor(displaced, c->size);
+        uint64_t left = decay_factor(displaced, &c->size);
         holder_refresh(t->s, h);
-        unsigned __int128 q32 = (unsigned __int128)c->size * (DECAY_ONE - left) + (had + room) * left;
+        unsigned __int128 q32 = (unsigned __int128)c->size.bytes * (DECAY_ONE - left) + (had + room) * left;
         present = (uint64_t)((q32 + DECAY_ONE / 2) >> 32);
     } else {
         present = had + room;
     }
-    struct share now = {.bytes = (uint32_t)WB_MIN(present, t->n)};
-    now.dirty = t->access == WB_WRITE ? now.bytes : WB_MIN(now.bytes, holder_overlap(h, t->off, t->n).dirty);
-    holder_touch(h, t->off, t->n, now);
+    uint32_t bytes = (uint32_t)WB_MIN(present, t->n), dirty = bytes;
+    if (t->access == WB_READ) {
+        dirty = holder_overlap(h, t->off, t->n).dirty;
+        dirty = WB_MIN(dirty, bytes);
+    }
+    holder_touch(h, t->off, t->n, bytes, dirty);
     h->stamp = c->clock;
     h->used = (uint16_t)t->r->touches;
 }
@@ -311,27 +298,36 @@ static void insert_level(struct toucher *t, uint32_t i)
 /* Everything of one span but the core time. */
 static void touch_span(struct toucher *t)
 {
-    const struct wb_span whole = {.offset = t->off, .bytes = t->n};
-    if (!whole.bytes) return;
-    t->nlevels = t->m->topo->nlevels;
+    if (!t->n) return;
     t->r->touches++;
     if (t->r->home == WB_NO_CPU) t->r->home = t->m->topo->level[WB_LVL_NODE].of[t->cpu];
-    find_own(t);
+    look_around(t);
     measure_own(t);
     price_span(t);
     change_others(t);
     for (uint32_t i = t->nlevels; i-- > 0;) insert_level(t, i);
 }
 
-static struct toucher toucher_for(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span,
-                                  struct wb_touch *out)
+static void begin(struct toucher *t, struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span)
 {
     WB_CHECK(cpu < s->m->topo->ncpus, "CPU %u", cpu);
     WB_CHECK(span->region < s->sizes.regions + s->sizes.pages, "region %u", span->region);
     struct region *r = &s->region[span->region];
     WB_CHECK((uint64_t)span->offset + span->bytes <= r->bytes, "span %u+%u outside region '%s' of %u bytes",
              span->offset, span->bytes, r->name, r->bytes);
-    return (struct toucher){.s = s, .m = s->m, .r = r, .out = out, .cpu = cpu, .off = span->offset, .n = span->bytes};
+    t->s = s;
+    t->m = s->m;
+    t->r = r;
+    t->cpu = cpu;
+    t->off = span->offset;
+    t->n = span->bytes;
+    t->nlevels = s->m->topo->nlevels;
+}
+
+/* All but the stages, which nstages says are not there. */
+static void clear(struct wb_touch *out)
+{
+    memset(out, 0, offsetof(struct wb_touch, stage));
 }
 
 static void sum_up(struct wb_touch *out, uint32_t nlevels)
@@ -344,32 +340,36 @@ static void sum_up(struct wb_touch *out, uint32_t nlevels)
 void wb_region_touch(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
                      enum wb_access access, struct wb_touch *out)
 {
-    memset(out, 0, sizeof *out);
-    struct toucher t = toucher_for(s, cpu, span, out);
+    struct toucher t;
+    clear(out);
+    begin(&t, s, cpu, span);
+    t.out = out;
     t.pattern = pattern;
     t.access = access;
     touch_span(&t);
-    for (uint32_t i = 0; i < s->m->topo->nlevels; i++)
+    for (uint32_t i = 0; i < t.nlevels; i++)
         out->hit_time[i] = price_time(out->hit_bytes[i], s->m->hit[i].q[pattern][access]);
-    sum_up(out, s->m->topo->nlevels);
+    sum_up(out, t.nlevels);
 }
 
 void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
                     struct wb_touch *out)
 {
+    struct toucher t;
     WB_CHECK(src->bytes == dst->bytes && src->region != dst->region, "copy of %u to %u bytes, region %u to %u",
              src->bytes, dst->bytes, src->region, dst->region);
-    memset(out, 0, sizeof *out);
-    struct toucher from = toucher_for(s, cpu, src, out), to = toucher_for(s, cpu, dst, out);
-    from.access = WB_READ;
-    to.access = WB_WRITE;
-    from.pattern = to.pattern = WB_STREAM;
-    touch_span(&from);
-    touch_span(&to);
-    const struct wb_machine *m = s->m;
+    clear(out);
+    t.out = out;
+    t.pattern = WB_STREAM;
+    begin(&t, s, cpu, src);
+    t.access = WB_READ;
+    touch_span(&t);
+    begin(&t, s, cpu, dst);
+    t.access = WB_WRITE;
+    touch_span(&t);
     uint64_t fetched = 2ull * src->bytes;
-    for (uint32_t i = 0; i < m->topo->nlevels; i++) fetched -= out->hit_bytes[i];
-    for (uint32_t i = 0; i < m->topo->nlevels; i++)
-        out->hit_time[i] = price_time(out->hit_bytes[i] + (i ? 0 : fetched), m->copy_q[i]) / 2;
-    sum_up(out, m->topo->nlevels);
+    for (uint32_t i = 0; i < t.nlevels; i++) fetched -= out->hit_bytes[i];
+    for (uint32_t i = 0; i < t.nlevels; i++)
+        out->hit_time[i] = price_time(out->hit_bytes[i] + (i ? 0 : fetched), s->m->copy_q[i]) / 2;
+    sum_up(out, t.nlevels);
 }
