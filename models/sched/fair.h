@@ -95,7 +95,6 @@ enum fair_feature {
     FAIR_F_SIS_PROP,
     FAIR_F_SIS_UTIL,
     FAIR_F_RT_PUSH_IPI,
-    FAIR_F_RT_RUNTIME_SHARE,
     FAIR_F_LB_MIN,
     FAIR_F_ATTACH_AGE_LOAD,
     FAIR_F_WA_IDLE,
@@ -130,16 +129,13 @@ struct fair_version {
     uint32_t weight_idle; /* of SCHED_IDLE */
     bool child_runs_first;
     bool wakeup_follows_min; /* wakeup granularity is half of the scaled min_granularity (2.6.23) */
+    bool rounded;            /* divisions by weight round to nearest (calc_delta_mine, up to 2.6.36) */
     bool sync_unchecked;     /* a sync wakeup on the waker's CPU is not checked for preemption (2.6.23) */
-    bool curr_in_tree;       /* the running task stays in the tree (2.6.23) */
     bool repick_resets;      /* a pick of the task that runs already starts its slice anew (before 3.15) */
-    /* a moved task's virtual time is rebased at once, not when it is queued (2.6.23, 2.6.24) */
-    bool rebase_now;
-    bool fork_debits_first; /* a new task is placed on its parent's queue and carried over (2.6.32 .. 6.6) */
-    bool next_wins;         /* of two buddies: next, not last */
+    bool tick_unsigned;     /* a leftmost task to the right of the running one reschedules too (2.6.33 .. 2.6.37) */
+    bool initial_lost;      /* the half first slice is overwritten when the task is queued (6.6) */
     bool idle_short_credit; /* SCHED_IDLE tasks get less sleeper credit and slice (6.1) */
     bool delayed_counts;    /* delayed tasks count as runnable for load and placement (6.12) */
-    bool vprot;             /* slice protection by vprot (6.18), not by the copy of the deadline in vlag */
     bool lazy;              /* has lazy preemption (6.13+) */
 };
 extern const struct fair_version fair_version[FAIR_RELEASES];
@@ -157,6 +153,7 @@ struct fair_task {
     bool in_tree, delayed, rel_deadline;
     bool relative; /* vruntime is relative to a queue's min_vruntime: between queues */
     bool custom_slice;
+    bool is_new;                   /* never queued yet */
     bool attached;                 /* its load is part of its queue's (also while it sleeps) */
     uint64_t vruntime, exec_start; /* exec_start: rq clock when last accounted as running; 0 after a move (5.x) */
     uint64_t sum_exec, prev_sum_exec;
@@ -166,12 +163,15 @@ struct fair_task {
     uint64_t wait_start, sleep_start; /* on the fair clock */
     bool waits, sleeps;               /* those two are valid */
     /* EEVDF */
-    uint64_t deadline, slice, vprot;
-    int64_t vlag; /* lag while off the queue; while running in 6.6 and 6.12 the protected deadline */
+    uint64_t deadline, slice;
+    /* running: protected until here (6.18); protected while equal to deadline (6.6, 6.12) */
+    uint64_t vprot;
+    int64_t vlag; /* lag when it left the queue */
     /* loads */
     struct pelt_avg avg;
-    uint64_t runnable_weight_avg, runnable_weight_sum; /* 5.4 runnable_load_avg */
-    uint32_t util_est, util_ewma;
+    uint32_t util_est, util_ewma; /* at the last sleep, and its average */
+    uint32_t util_queued; /* what the queue's util_est holds for it */
+    bool util_moved; /* util_avg has changed since it was queued */
     struct fair_place_task pl;
 };
 
@@ -187,7 +187,6 @@ struct fair_rq {
     uint32_t nr_rt;
     struct weight load; /* sum of weights of those nr */
     uint64_t clock;     /* rq->clock: as of the last update */
-    uint64_t clock_pelt;
     uint64_t min_vruntime;
     int64_t sum_lag;    /* EEVDF: sum of (vruntime - min_vruntime) * weight over the tree */
     int64_t sum_weight; /* EEVDF: sum of weights over the tree */
@@ -195,12 +194,11 @@ struct fair_rq {
     uint64_t fair_clock, exec_clock, sleeper_bonus;
     uint64_t load_exec_start, load_fair_start, load_stamp; /* of the last sample of cpu_load */
     /* loads */
-    uint64_t cpu_load[5];                          /* up to 2.6.36 */
-    uint64_t load_jiffies;                         /* when cpu_load was last aged */
-    struct pelt_avg avg;                           /* 5.4+ */
-    uint64_t runnable_load_avg, runnable_load_sum; /* 5.4 */
+    uint64_t cpu_load[5];  /* up to 2.6.36 */
+    uint64_t load_jiffies; /* when cpu_load was last aged */
+    struct pelt_avg avg;   /* 5.4+; runnable is runnable_load_avg in 5.4 (queued tasks only) */
     struct {
-        uint64_t load, util, runnable, runnable_load;
+        uint64_t load, util, runnable;
         uint32_t nr;
     } removed;         /* of sleepers that were placed elsewhere: taken off at the next update */
     uint32_t util_est; /* of the queued tasks */
@@ -208,16 +206,25 @@ struct fair_rq {
     uint64_t idle_stamp, avg_idle, max_idle_cost; /* idle_stamp 0: not idle since newidle looked */
     uint64_t wake_stamp, wake_avg_idle;           /* 5.12 .. 6.6 SIS_PROP */
     bool idle_at_tick;
+    bool ticked_idle; /* a tick has come in this idle period */
     uint64_t tick_jiffies;      /* jiffies at its last tick */
     struct fair_balance_rq bal; /* fair_balance.h */
+};
+
+/* A task that asks for a slice of its own (sched_attr.sched_runtime). */
+struct fair_slice {
+    const char *task;
+    uint64_t ns;
 };
 
 struct fair_sim {
     const struct fair_version *v;
     const struct fair_place_rules *pr;
     const struct fair_balance_rules *br;
+    const struct fair_order_ops *ops;
     struct pelt_table pelt;
-    uint64_t features; /* bit per enum fair_feature */
+    uint8_t degrade[5][8]; /* 2.6.36: what 2^j missed ticks leave of cpu_load[i], of 128 */
+    uint64_t features;     /* bit per enum fair_feature */
     uint32_t ncpus, hz;
     uint64_t tick_ns;
     /* tunables in force, scaled, ns */
@@ -225,6 +232,8 @@ struct fair_sim {
         base_slice_unscaled, runtime_limit, stat_granularity, migration_cost;
     uint32_t nr_latency, nr_migrate;
     bool child_runs_first, compat_yield, lazy, nohz;
+    struct fair_slice *slices; /* policy.task_slices */
+    uint32_t nslices;
     struct fair_place_sim pl;
     struct fair_balance_sim bal;
     uint16_t fn_update_curr, fn_pick, fn_place, fn_update_load;
@@ -259,6 +268,11 @@ static inline bool fair_is_rt(const struct wb_task *t)
 {
     return t->klass == WB_CLASS_FIFO || t->klass == WB_CLASS_STOP;
 }
+/* The migration thread is above all SCHED_FIFO priorities. */
+static inline uint32_t fair_rt_rank(const struct wb_task *t)
+{
+    return t->klass == WB_CLASS_STOP ? 100u : t->rt_prio;
+}
 /* Weight of a task where the versions mean task.se.load.weight; the migration thread has none. */
 static inline uint64_t fair_weight(const struct fair_task *p)
 {
@@ -276,31 +290,69 @@ static inline uint32_t fair_nr_runnable(const struct fair_sim *f, const struct f
 void fair_update_clock(struct wb_exec *x, struct wb_rq *rq);
 /* Charge the running task up to rq->clock; EEVDF renews its deadline and asks for rescheduling. */
 void fair_update_curr(struct wb_exec *x, struct wb_rq *rq);
-void fair_min_vruntime(struct fair_rq *r, enum fair_order order);
+void fair_min_vruntime(const struct fair_sim *f, struct fair_rq *r);
 /* Load of one entity and its queue up to the clock (update_load_avg); p NULL: the queue alone. */
 void fair_update_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p);
 void fair_attach_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p);
 void fair_detach_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p);
-/* A sleeper leaves for another CPU: its blocked load goes with it (remove_entity_load_avg, migrate_task_rq_fair). */
-void fair_remove_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p);
+/* A sleeper leaves its queue: its blocked load goes at the queue's next update (remove_entity_load_avg). now: 0, or the time
+ * to which it is aged when its CPU is idle and its queue's clock stands (migrate_se_pelt_lag, 5.19+). */
+void fair_remove_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p, uint64_t now);
+void fair_new_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p); /* post_init_entity_util_avg */
+/* 5.4: the queued tasks' part of the load signal comes and goes with them (enqueue_runnable_load_avg). */
+void fair_queue_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p, bool comes);
+/* util_est: what a task used when it last slept (util_est_enqueue, util_est_dequeue, util_est_update). */
+void fair_util_est_enqueue(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p);
+void fair_util_est_dequeue(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p, bool sleeps);
+void fair_loads_init(struct fair_sim *f); /* tables */
 void fair_age_cpu_load(const struct fair_sim *f, struct wb_rq *rq, uint64_t ticks); /* update_cpu_load, up to 2.6.36 */
 
 /* ---- the orders: fair_wait.c, fair_vruntime.c, fair_eevdf.c ---- */
 struct fair_order_ops {
+    /* The running task has run for `ran` ns of the queue's clock. */
     void (*charge)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *curr, uint64_t ran);
-    void (*place)(struct wb_exec *x, struct fair_rq *r, struct fair_task *p, uint32_t enqueue_flags);
-    /* false: delayed */
-    bool (*leave)(struct wb_exec *x, struct fair_rq *r, struct fair_task *p, uint32_t dequeue_flags);
-    struct fair_task *(*choose)(struct wb_exec *x, struct fair_rq *r);
-    void (*start)(struct wb_exec *x, struct fair_rq *r, struct fair_task *p); /* it gets the CPU */
-    void (*stop)(struct wb_exec *x, struct fair_rq *r, struct fair_task *p);  /* it loses it */
+    /* Give a task that comes its place: before it is counted in the queue. */
+    void (*place)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p, uint32_t enqueue_flags);
+    /* A task goes, and is still counted. false: its dequeue is delayed. */
+    bool (*leave)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p, uint32_t dequeue_flags);
+    /* it is gone; optional */
+    void (*left)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p, uint32_t dequeue_flags);
+    /* A delayed task is woken (6.12+); optional. */
+    void (*revive)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p);
+    struct fair_task *(*choose)(struct wb_exec *x, struct wb_rq *rq);        /* nr > 0 */
+    void (*start)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p); /* it gets the CPU; optional */
+    void (*stop)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p);  /* it loses it, still queued; optional */
     void (*tick)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *curr);
-    bool (*preempts)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p, uint32_t flags, wb_rule *rule);
+    bool (*preempts)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p, uint32_t wake_flags, wb_rule *rule);
     void (*yield)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *curr);
-    void (*fork)(struct wb_exec *x, struct fair_task *parent, struct fair_task *child);
-    void (*reweigh)(struct wb_exec *x, struct fair_rq *r, struct fair_task *p, struct weight w);
+    /* In the parent's context, on its CPU; parent NULL: started from outside. Optional. */
+    void (*fork)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *parent, struct fair_task *child);
+    void (*migrate)(struct wb_exec *x, struct fair_task *p, struct fair_rq *from, struct fair_rq *to); /* optional */
+    /* The weight of a queued task changes; it is out of the tree and still counted with its old one. Optional. */
+    void (*reweigh)(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p, struct weight w);
 };
 extern const struct fair_order_ops fair_wait_order, fair_vruntime_order, fair_eevdf_order;
+
+/* ---- fair_queue.c: the tree and the buddies ---- */
+void fair_tree_add(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p);
+void fair_tree_del(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p);
+static inline struct fair_task *fair_of_node(struct fair_node *n)
+{
+    return (struct fair_task *)(void *)n;
+} /* its first member */
+void fair_clear_buddies(struct fair_rq *r, const struct fair_task *p); /* p NULL: all */
+void fair_set_next_buddy(struct fair_rq *r, struct fair_task *p);      /* SCHED_IDLE tasks are none */
+/* Reschedule for the fair class: lazily where the version and the scenario say so. */
+void fair_resched(struct wb_exec *x, struct wb_rq *rq);
+/* Run time to virtual time of a task; part of a period by weight. */
+static inline uint64_t fair_virtual(const struct fair_sim *f, uint64_t delta, struct fair_task *p)
+{
+    return weights_virtual(delta, &p->weight, f->v->rounded);
+}
+static inline uint64_t fair_scale(const struct fair_sim *f, uint64_t delta, uint64_t weight, struct weight *w)
+{
+    return f->v->rounded ? weights_scale_rounded(delta, weight, w) : weights_scale(delta, weight, w);
+}
 
 /* ---- hooks of the core ---- */
 void fair_enqueue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags);
@@ -318,7 +370,7 @@ void fair_fork(struct wb_exec *x, struct wb_task *parent, struct wb_task *child)
 void fair_exit(struct wb_exec *x, struct wb_task *t);
 void fair_task_changed(struct wb_exec *x, struct wb_task *t);
 bool fair_idle_enter(struct wb_exec *x, struct wb_rq *rq);
-void fair_idle_exit(struct wb_exec *x, struct wb_rq *rq);
+void fair_switched(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev, struct wb_task *next);
 
 /* ------------------------------------------------------------------ what placement and balancing provide
  * (fair_place*.c, fair_balance*.c) */
@@ -337,10 +389,10 @@ void fair_balance_tick(struct wb_exec *x, struct wb_rq *rq);
 /* How many of this CPU's next ticks would find nothing to balance or to kick? The k-th sees jiffies r->tick_jiffies +
  * k. */
 uint64_t fair_balance_quiet(struct wb_sim *s, struct wb_rq *rq);
-/* A CPU is about to halt / wakes from halt. enter: true = the tick may stop (f->nohz is set; the core stops it).
- * exit: will_run = it leaves idle to run a task. */
+/* A CPU is about to halt and its tick may stop as far as the core is concerned: true = stop it (nohz_balance_enter_idle, select_nohz_load_balancer). */
 bool fair_balance_idle_enter(struct wb_exec *x, struct wb_rq *rq);
-void fair_balance_idle_exit(struct wb_exec *x, struct wb_rq *rq, bool will_run);
+/* A CPU has switched from its idle task to another; the engine has restarted its tick. */
+void fair_balance_idle_exit(struct wb_exec *x, struct wb_rq *rq);
 /* The idle task has been picked (__update_idle_core, nr_busy_cpus) / a fair task has been picked (misfit). */
 void fair_balance_picked(struct wb_exec *x, struct wb_rq *rq, struct fair_task *next); /* NULL: idle */
 

@@ -1,13 +1,13 @@
-/* fair_rules.h - why the fair classes decided as they did: rule ids and their words (fair_rules.c). Three sections,
- * one for each part. */
+/* fair_rules.h - why the fair classes decided as they did: rule ids; their words are in fair_rules.c. Three sections, one for each part. */
 #ifndef WB_SCHED_FAIR_RULES_H
 #define WB_SCHED_FAIR_RULES_H
 
 enum fair_rule {
     FAIR_R_NONE,
-    /* core: check_preempt */
+    /* preemption: fair_preempt.c and the orders */
     FAIR_R_CPU_IDLE,
     FAIR_R_RT,
+    FAIR_R_RT_CURR,
     FAIR_R_RESCHED_ALREADY,
     FAIR_R_IDLE_CURR,
     FAIR_R_IDLE_WAKEE,
@@ -21,10 +21,10 @@ enum fair_rule {
     FAIR_R_CHILD_FIRST,
     FAIR_R_PARENT_FIRST,
     FAIR_R_EEVDF_PICKED,
+    FAIR_R_EEVDF_SHORT,
     FAIR_R_EEVDF_PROTECTED,
     FAIR_R_EEVDF_INELIGIBLE,
     FAIR_R_EEVDF_LATER,
-    FAIR_R_EEVDF_SHORT,
     /* placement: fair_place*.c */
     /* balancing: fair_balance*.c */
     FAIR_RULES

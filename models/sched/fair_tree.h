@@ -15,8 +15,9 @@
 struct fair_node {
     struct fair_node *left, *right, *parent;
     uint64_t key, aux;
-    uint64_t aux_min; /* of the subtree */
-    uint32_t heap;    /* set once, fair_node_init() */
+    uint64_t slice;              /* request length, ns */
+    uint64_t aux_min, slice_min; /* least of the subtree */
+    uint32_t heap;               /* set once, fair_node_init() */
 };
 
 struct fair_tree {
@@ -30,7 +31,7 @@ static inline bool fair_before(uint64_t a, uint64_t b)
 }
 
 void fair_node_init(struct fair_node *n, uint32_t id);
-void fair_tree_insert(struct fair_tree *t, struct fair_node *n); /* key and aux are set */
+void fair_tree_insert(struct fair_tree *t, struct fair_node *n); /* key, aux and slice are set */
 void fair_tree_erase(struct fair_tree *t, struct fair_node *n);
 /* In key order; NULL past the end. */
 struct fair_node *fair_tree_next(const struct fair_node *n);

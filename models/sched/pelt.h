@@ -31,10 +31,10 @@ struct pelt_avg {
     uint64_t load_avg, runnable_avg, util_avg;
 };
 
-/* What held since last_update: multipliers of elapsed time. 0 load means not runnable: then nothing accrues. */
+/* What held since last_update: multipliers of elapsed time. load 0 means not queued: then nothing accrues. */
 struct pelt_now {
-    uint64_t load;     /* entity: 0 or 1 (5.4: 0 or its weight); queue: sum of weights */
-    uint64_t runnable; /* entity: 0 or 1; queue: number of runnable tasks */
+    uint64_t load;     /* entity: 0 or 1; queue: sum of weights */
+    uint64_t runnable; /* PELT_SCALE * number of runnable tasks; 5.4: queue only, sum of weights */
     bool running;
 };
 

@@ -17,7 +17,7 @@
 #define WEIGHT_NICE_MIN (-20)
 #define WEIGHT_NICE_MAX 19
 
-/* A weight and 2^32 / weight, truncated; inv 0 = not computed yet (weights_inverse()). As struct load_weight. */
+/* A weight and 2^32 / weight; inv 0 = not computed yet: the functions below fill it in. As struct load_weight. */
 struct weight {
     uint64_t value;
     uint32_t inv;
@@ -25,12 +25,18 @@ struct weight {
 
 /* nice -20 .. 19. */
 struct weight weights_of_nice(int nice);
-/* value > 0. 2^32 / value, at most 2^32 - 1 (__update_inv_weight). */
-uint32_t weights_inverse(uint64_t value);
-/* delta * weight / w->value, by w's inverse (__calc_delta of 3.x and later: no intermediate rounding). delta < 2^63. */
-uint64_t weights_scale(uint64_t delta, uint64_t weight, const struct weight *w);
+/* A task's weight with its tabled inverse, rounded to nearest (prio_to_wmult). value > 1. */
+struct weight weights_single(uint64_t value);
+/* delta * weight / w->value by w's inverse, truncated (__calc_delta of 3.x and later). weight <= 2^31. */
+uint64_t weights_scale(uint64_t delta, uint64_t weight, struct weight *w);
 /* The same as 2.6.23 .. 2.6.36 calc_delta_mine() did it: rounds to nearest, and in two steps when the product passes
- * 2^32. */
-uint64_t weights_scale_rounded(uint64_t delta, uint64_t weight, const struct weight *w);
+ * 2^32. delta * weight < 2^63. */
+uint64_t weights_scale_rounded(uint64_t delta, uint64_t weight, struct weight *w);
+/* Run time to virtual time: nice 0 runs at the rate of the clock. */
+static inline uint64_t weights_virtual(uint64_t delta, struct weight *w, bool rounded)
+{
+    if (w->value == WEIGHT_NICE_0) return delta;
+    return rounded ? weights_scale_rounded(delta, WEIGHT_NICE_0, w) : weights_scale(delta, WEIGHT_NICE_0, w);
+}
 
 #endif

@@ -1,0 +1,57 @@
+/*
+ * fair_account.c - clocks, run time and least virtual time of a queue.
+ *
+ * Linux kernel/sched*: update_rq_clock, update_curr, update_min_vruntime. A queue's clock stands while nobody updates it: an idle CPU
+ * without ticks keeps the time of its last event, and what others read of it (hot tests, averages) is as old.
+ */
+#include "fair.h"
+
+void fair_update_clock(struct wb_exec *x, struct wb_rq *rq)
+{
+    fair_rq(rq)->clock = fair_ns(x);
+}
+
+void fair_update_curr(struct wb_exec *x, struct wb_rq *rq)
+{
+    struct fair_rq *r = fair_rq(rq);
+    struct fair_task *curr = r->curr;
+    if (!curr) return;
+    uint64_t ran = r->clock - curr->exec_start;
+    if ((int64_t)ran <= 0) return;
+    curr->exec_start = r->clock;
+    curr->sum_exec += ran;
+    fair_of(x)->ops->charge(x, rq, curr, ran);
+}
+
+/* It never goes back. EEVDF keeps its sum relative to it. */
+void fair_min_vruntime(const struct fair_sim *f, struct fair_rq *r)
+{
+    const struct fair_task *curr = r->curr;
+    uint64_t v = r->min_vruntime;
+    if (curr && f->v->release >= FAIR_5_4 && !curr->on_rq) curr = NULL;
+    if (curr) v = curr->vruntime;
+    if (r->tree.root) {
+        uint64_t least = r->tree.root->aux_min;
+        if (!curr || fair_before(least, v)) v = least;
+    }
+    int64_t delta = (int64_t)(v - r->min_vruntime);
+    if (delta <= 0) return;
+    r->sum_lag -= r->sum_weight * delta;
+    r->min_vruntime = v;
+}
+
+void fair_idle_over(const struct fair_sim *f, struct fair_rq *r)
+{
+    if (!r->idle_stamp) return;
+    uint64_t idle = r->clock - r->idle_stamp;
+    bool modern = f->v->release >= FAIR_5_4; /* cap after averaging, at twice the measured cost (3.13+) */
+    uint64_t max = 2 * (modern ? r->max_idle_cost : f->migration_cost);
+    if (!modern && idle > max)
+        r->avg_idle = max;
+    else
+        r->avg_idle = (uint64_t)((int64_t)r->avg_idle + ((int64_t)(idle - r->avg_idle) >> 3));
+    r->avg_idle = WB_MIN(r->avg_idle, max);
+    r->wake_stamp = r->clock;
+    r->wake_avg_idle = r->avg_idle / 2;
+    r->idle_stamp = 0;
+}
