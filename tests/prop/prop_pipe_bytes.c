@@ -26,7 +26,7 @@ static size_t fill_script(struct script_op *out, const struct prop_op *ops, size
 {
     size_t k = 0;
     bool early = false;
-    for (size_t i = 0; i < n && k + 2 < OPS; i++) {
+    for (size_t i = 0; i < n && k + 4 < OPS; i++) {
         if (ops[i].kind % TASKS != task) continue;
         if (ops[i].b % 10 == 9)
             out[k++] = (struct script_op){SCRIPT_SLEEP, ops[i].a % (200 * WB_US)};
