@@ -132,11 +132,11 @@ struct fair_version {
     bool rounded;            /* divisions by weight round to nearest (calc_delta_mine, up to 2.6.36) */
     bool sync_unchecked;     /* a sync wakeup on the waker's CPU is not checked for preemption (2.6.23) */
     bool repick_resets;      /* a pick of the task that runs already starts its slice anew (before 3.15) */
-    bool tick_unsigned;     /* a leftmost task to the right of the running one reschedules too (2.6.33 .. 2.6.37) */
-    bool initial_lost;      /* the half first slice is overwritten when the task is queued (6.6) */
-    bool idle_short_credit; /* SCHED_IDLE tasks get less sleeper credit and slice (6.1) */
-    bool delayed_counts;    /* delayed tasks count as runnable for load and placement (6.12) */
-    bool lazy;              /* has lazy preemption (6.13+) */
+    bool tick_unsigned;      /* a leftmost task to the right of the running one reschedules too (2.6.33 .. 2.6.37) */
+    bool initial_lost;       /* the half first slice is overwritten when the task is queued (6.6) */
+    bool idle_short_credit;  /* SCHED_IDLE tasks get less sleeper credit and slice (6.1) */
+    bool delayed_counts;     /* delayed tasks count as runnable for load and placement (6.12) */
+    bool lazy;               /* has lazy preemption (6.13+) */
 };
 extern const struct fair_version fair_version[FAIR_RELEASES];
 const struct fair_version *fair_version_find(const char *name); /* NULL: unknown */
@@ -160,8 +160,9 @@ struct fair_task {
     uint64_t last_clock; /* queue's clock at which it last stopped running */
     /* wait_runtime */
     int64_t wait_runtime;
-    uint64_t wait_start, sleep_start; /* on the fair clock */
-    bool waits, sleeps;               /* those two are valid */
+    uint64_t wait_start, sleep_start;          /* on the fair clock */
+    bool waits, sleeps;                        /* those two are valid */
+    uint64_t held_exec, held_wait, held_sleep; /* below stat_granularity: not accounted yet */
     /* EEVDF */
     uint64_t deadline, slice;
     /* running: protected until here (6.18); protected while equal to deadline (6.6, 6.12) */
@@ -170,8 +171,8 @@ struct fair_task {
     /* loads */
     struct pelt_avg avg;
     uint32_t util_est, util_ewma; /* at the last sleep, and its average */
-    uint32_t util_queued; /* what the queue's util_est holds for it */
-    bool util_moved; /* util_avg has changed since it was queued */
+    uint32_t util_queued;         /* what the queue's util_est holds for it */
+    bool util_moved;              /* util_avg has changed since it was queued */
     struct fair_place_task pl;
 };
 
@@ -206,7 +207,7 @@ struct fair_rq {
     uint64_t idle_stamp, avg_idle, max_idle_cost; /* idle_stamp 0: not idle since newidle looked */
     uint64_t wake_stamp, wake_avg_idle;           /* 5.12 .. 6.6 SIS_PROP */
     bool idle_at_tick;
-    bool ticked_idle; /* a tick has come in this idle period */
+    bool ticked_idle;           /* a tick has come in this idle period */
     uint64_t tick_jiffies;      /* jiffies at its last tick */
     struct fair_balance_rq bal; /* fair_balance.h */
 };
@@ -236,7 +237,7 @@ struct fair_sim {
     uint32_t nslices;
     struct fair_place_sim pl;
     struct fair_balance_sim bal;
-    uint16_t fn_update_curr, fn_pick, fn_place, fn_update_load;
+    uint16_t fn_update_curr, fn_pick, fn_place;
 };
 
 /* ---- small accessors ---- */
@@ -295,8 +296,8 @@ void fair_min_vruntime(const struct fair_sim *f, struct fair_rq *r);
 void fair_update_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p);
 void fair_attach_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p);
 void fair_detach_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p);
-/* A sleeper leaves its queue: its blocked load goes at the queue's next update (remove_entity_load_avg). now: 0, or the time
- * to which it is aged when its CPU is idle and its queue's clock stands (migrate_se_pelt_lag, 5.19+). */
+/* A sleeper leaves its queue: its blocked load goes at the queue's next update (remove_entity_load_avg). now: 0, or
+ * the time to which it is aged when its CPU is idle and its queue's clock stands (migrate_se_pelt_lag, 5.19+). */
 void fair_remove_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p, uint64_t now);
 void fair_new_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p); /* post_init_entity_util_avg */
 /* 5.4: the queued tasks' part of the load signal comes and goes with them (enqueue_runnable_load_avg). */
@@ -304,7 +305,7 @@ void fair_queue_load(const struct fair_sim *f, struct fair_rq *r, struct fair_ta
 /* util_est: what a task used when it last slept (util_est_enqueue, util_est_dequeue, util_est_update). */
 void fair_util_est_enqueue(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p);
 void fair_util_est_dequeue(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p, bool sleeps);
-void fair_loads_init(struct fair_sim *f); /* tables */
+void fair_loads_init(struct fair_sim *f);                                           /* tables */
 void fair_age_cpu_load(const struct fair_sim *f, struct wb_rq *rq, uint64_t ticks); /* update_cpu_load, up to 2.6.36 */
 
 /* ---- the orders: fair_wait.c, fair_vruntime.c, fair_eevdf.c ---- */
@@ -389,7 +390,8 @@ void fair_balance_tick(struct wb_exec *x, struct wb_rq *rq);
 /* How many of this CPU's next ticks would find nothing to balance or to kick? The k-th sees jiffies r->tick_jiffies +
  * k. */
 uint64_t fair_balance_quiet(struct wb_sim *s, struct wb_rq *rq);
-/* A CPU is about to halt and its tick may stop as far as the core is concerned: true = stop it (nohz_balance_enter_idle, select_nohz_load_balancer). */
+/* A CPU is about to halt and its tick may stop as far as the core is concerned: true = stop it
+ * (nohz_balance_enter_idle, select_nohz_load_balancer). */
 bool fair_balance_idle_enter(struct wb_exec *x, struct wb_rq *rq);
 /* A CPU has switched from its idle task to another; the engine has restarted its tick. */
 void fair_balance_idle_exit(struct wb_exec *x, struct wb_rq *rq);
@@ -432,12 +434,22 @@ static inline bool fair_idle_cpu(const struct fair_sim *f, const struct wb_rq *r
 void fair_idle_over(const struct fair_sim *f, struct fair_rq *r);
 
 /* ------------------------------------------------------------------ tables */
-extern const struct wb_key fair_keys[]; /* both families' rows */
-extern const size_t fair_nkeys;
-/* Is `key` given although the version lacks it? Adds the error that says where it exists, returns true. releases: who
- * has it. */
-bool fair_knob_absent(const struct fair_sim *f, const struct wb_config *cfg, struct wb_diag *d, const char *key,
-                      uint32_t releases);
+#define FAIR_KEYS 23u
+extern const struct wb_key fair_keys[FAIR_KEYS]; /* both families' rows; listed by the "cfs" policy */
+/* policy.* keys that not every version has, and who has them: fair_keys.c. */
+struct fair_knob {
+    const char *key;
+    uint32_t releases;
+};
+extern const struct fair_knob fair_knobs[];
+extern const size_t fair_nknobs;
+/* An error for each policy.* key that is given although the version lacks it, with the versions that have it. 0 or
+ * -1. */
+int fair_knobs_check(const struct fair_sim *f, const struct wb_config *cfg, struct wb_diag *d);
+/* A key's value, or `otherwise` when it is not given; times in ns. */
+uint64_t fair_given(const struct wb_config *cfg, const char *path, uint64_t otherwise);
+uint64_t fair_given_ns(const struct wb_config *cfg, const char *path, uint64_t otherwise_ns);
+bool fair_given_bool(const struct wb_config *cfg, const char *path, bool otherwise);
 /* Reads policy.features; 0 or -1. */
 int fair_features_read(struct fair_sim *f, const struct wb_config *cfg, struct wb_diag *d);
 extern const struct wb_policy_ops fair_cfs_policy, fair_eevdf_policy;

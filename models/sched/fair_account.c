@@ -1,8 +1,9 @@
 /*
  * fair_account.c - clocks, run time and least virtual time of a queue.
  *
- * Linux kernel/sched*: update_rq_clock, update_curr, update_min_vruntime. A queue's clock stands while nobody updates it: an idle CPU
- * without ticks keeps the time of its last event, and what others read of it (hot tests, averages) is as old.
+ * Linux kernel/sched*: update_rq_clock, update_curr, update_min_vruntime. A queue's clock stands while nobody updates
+ * it: an idle CPU without ticks keeps the time of its last event, and what others read of it (hot tests, averages) is
+ * as old.
  */
 #include "fair.h"
 

@@ -1,16 +1,18 @@
 /*
  * fair_eevdf.c - EEVDF of Linux 6.6, 6.12 and 6.18: of the eligible tasks, the one with the earliest virtual deadline.
  *
- * kernel/sched/fair.c: avg_vruntime, entity_eligible, update_entity_lag, place_entity, update_deadline, pick_eevdf, dequeue_entity,
- * requeue_delayed_entity, set_protect_slice, check_preempt_wakeup_fair, yield_task_fair. After I. Stoica, H. Abdel-Wahab, "Earliest
- * Eligible Virtual Deadline First", 1995.
+ * kernel/sched/fair.c: avg_vruntime, entity_eligible, update_entity_lag, place_entity, update_deadline, pick_eevdf,
+ * dequeue_entity, requeue_delayed_entity, set_protect_slice, check_preempt_wakeup_fair, yield_task_fair. After I.
+ * Stoica, H. Abdel-Wahab, "Earliest Eligible Virtual Deadline First", 1995.
  *
- * V, the average of virtual run times by weight, is where everybody would be had all been served fairly. lag = V - v; a task with lag >= 0 is
- * eligible. A task that sleeps keeps its lag, scaled so that queueing it again moves V by just as much as makes the lag true. The tree is
- * ordered by deadline; which task is found does not depend on the tree that 6.6 used instead (by vruntime).
+ * V, the average of virtual run times by weight, is where everybody would be had all been served fairly. lag = V - v;
+ * a task with lag >= 0 is eligible. A task that sleeps keeps its lag, scaled so that queueing it again moves V by
+ * just as much as makes the lag true. The tree is ordered by deadline; which task is found does not depend on the
+ * tree that 6.6 used instead (by vruntime).
  *
- * The running task is protected (RUN_TO_PARITY) until it has run its request: 6.6 and 6.12 remember the deadline at which it started and
- * protect while that stands; 6.18 protects up to `vprot`. Protection is renewed only by a real switch.
+ * The running task is protected (RUN_TO_PARITY) until it has run its request: 6.6 and 6.12 remember the deadline at
+ * which it started and protect while that stands; 6.18 protects up to `vprot`. Protection is renewed only by a real
+ * switch.
  */
 #include "fair.h"
 
@@ -178,7 +180,8 @@ static void left(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p, uint3
     if (flags & WB_DEQ_DELAYED && fair_on(f, FAIR_F_DELAY_ZERO) && p->vlag > 0) p->vlag = 0;
 }
 
-/* requeue_delayed_entity: woken before its debt was paid, it goes on with what is left of it; a credit is forfeit (DELAY_ZERO). */
+/* requeue_delayed_entity: woken before its debt was paid, it goes on with what is left of it; a credit is forfeit
+ * (DELAY_ZERO). */
 static void revive(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p)
 {
     const struct fair_sim *f = fair_of(x);
@@ -228,7 +231,8 @@ static struct fair_task *choose(struct wb_exec *x, struct wb_rq *rq)
 {
     const struct fair_sim *f = fair_of(x);
     struct fair_rq *r = fair_rq(rq);
-    if (f->v->release < FAIR_6_18 && fair_on(f, FAIR_F_NEXT_BUDDY) && r->next && fair_eligible(r, r->next)) return r->next;
+    if (f->v->release < FAIR_6_18 && fair_on(f, FAIR_F_NEXT_BUDDY) && r->next && fair_eligible(r, r->next))
+        return r->next;
     return pick_eevdf(f, r, true);
 }
 

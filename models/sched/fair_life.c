@@ -1,4 +1,5 @@
-/* fair_life.c - birth, end and change of a task (Linux sched_fork, wake_up_new_task, task_dead_fair, set_user_nice, reweight_entity). */
+/* fair_life.c - birth, end and change of a task (Linux sched_fork, wake_up_new_task, task_dead_fair, set_user_nice,
+ * reweight_entity). */
 #include "fair.h"
 
 #include <string.h>

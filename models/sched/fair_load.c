@@ -1,10 +1,11 @@
 /*
  * fair_load.c - how loaded CPUs and tasks are.
  *
- * 2.6.23 .. 2.6.36: cpu_load[i], the queued weight damped over 2^i ticks (kernel/sched.c update_cpu_load, source_load, target_load). 2.6.23
- * measures it: average weight while busy times the busy part of the tick (PRECISE_CPU_LOAD). 5.4 and later: PELT of tasks and queues
- * (kernel/sched/fair.c update_load_avg, attach_entity_load_avg, update_cfs_rq_load_avg, util_est_*). A sleeper's load stays with its
- * queue and decays there until it wakes elsewhere.
+ * 2.6.23 .. 2.6.36: cpu_load[i], the queued weight damped over 2^i ticks (kernel/sched.c update_cpu_load,
+ * source_load, target_load). 2.6.23 measures it: average weight while busy times the busy part of the tick
+ * (PRECISE_CPU_LOAD). 5.4 and later: PELT of tasks and queues (kernel/sched/fair.c update_load_avg,
+ * attach_entity_load_avg, update_cfs_rq_load_avg, util_est_*). A sleeper's load stays with its queue and decays there
+ * until it wakes elsewhere.
  */
 #include "fair.h"
 
@@ -197,8 +198,7 @@ static void update_queue(const struct fair_sim *f, struct fair_rq *r)
 
 static void update_task(const struct fair_sim *f, struct fair_task *p, uint64_t clock, bool running)
 {
-    struct pelt_now now = {
-        .load = p->on_rq, .runnable = p->on_rq && !p->delayed ? PELT_SCALE : 0, .running = running};
+    struct pelt_now now = {.load = p->on_rq, .runnable = p->on_rq && !p->delayed ? PELT_SCALE : 0, .running = running};
     if (!pelt_update_sum(&f->pelt, &p->avg, clock, &now)) return;
     pelt_update_avg(&f->pelt, &p->avg, p->weight.value);
     p->util_moved = true;

@@ -1,8 +1,9 @@
 /*
  * fair_preempt.c - should a task that was just queued preempt the running one?
  *
- * Linux check_preempt_wakeup (2.6.24 .. 6.6), check_preempt_wakeup_fair (6.7+), check_preempt_curr_fair (2.6.23). The order of the tests is part
- * of the version: 6.12 asks for WAKEUP_PREEMPTION before it looks at SCHED_IDLE, 2.6.35 at the wakee's class before the running task's.
+ * Linux check_preempt_wakeup (2.6.24 .. 6.6), check_preempt_wakeup_fair (6.7+), check_preempt_curr_fair (2.6.23). The
+ * order of the tests is part of the version: 6.12 asks for WAKEUP_PREEMPTION before it looks at SCHED_IDLE, 2.6.35 at
+ * the wakee's class before the running task's.
  */
 #include "fair.h"
 
@@ -21,19 +22,28 @@ static bool against_rt(const struct wb_rq *rq, const struct wb_task *t, wb_rule 
 }
 
 /* Tests on classes and features: true = decided, *yes says how. */
-static bool by_class(const struct fair_sim *f, const struct wb_rq *rq, const struct wb_task *t, wb_rule *rule, bool *yes)
+static bool by_class(const struct fair_sim *f, const struct wb_rq *rq, const struct wb_task *t, wb_rule *rule,
+                     bool *yes)
 {
     enum fair_release v = f->v->release;
-    bool idle_curr = rq->curr->klass == WB_CLASS_IDLE, idle = t->klass == WB_CLASS_IDLE, off = !fair_on(f, FAIR_F_WAKEUP_PREEMPTION);
+    bool idle_curr = rq->curr->klass == WB_CLASS_IDLE, idle = t->klass == WB_CLASS_IDLE,
+         off = !fair_on(f, FAIR_F_WAKEUP_PREEMPTION);
     *yes = false;
     if (v == FAIR_2_6_23) return false;
-    if (v >= FAIR_2_6_35 && rq->need_resched) *rule = FAIR_R_RESCHED_ALREADY;
-    else if (v >= FAIR_6_12 && off) *rule = FAIR_R_NO_PREEMPTION;
-    else if (v >= FAIR_5_4 && idle_curr && !idle) *yes = answer(rule, FAIR_R_IDLE_CURR, true);
-    else if (t->klass == WB_CLASS_BATCH) *rule = FAIR_R_BATCH_WAKEE;
-    else if (v >= FAIR_2_6_35 && idle) *rule = FAIR_R_IDLE_WAKEE;
-    else if (v >= FAIR_2_6_35 && idle_curr) *yes = answer(rule, FAIR_R_IDLE_CURR, true);
-    else if (off) *rule = FAIR_R_NO_PREEMPTION;
+    if (v >= FAIR_2_6_35 && rq->need_resched)
+        *rule = FAIR_R_RESCHED_ALREADY;
+    else if (v >= FAIR_6_12 && off)
+        *rule = FAIR_R_NO_PREEMPTION;
+    else if (v >= FAIR_5_4 && idle_curr && !idle)
+        *yes = answer(rule, FAIR_R_IDLE_CURR, true);
+    else if (t->klass == WB_CLASS_BATCH)
+        *rule = FAIR_R_BATCH_WAKEE;
+    else if (v >= FAIR_2_6_35 && idle)
+        *rule = FAIR_R_IDLE_WAKEE;
+    else if (v >= FAIR_2_6_35 && idle_curr)
+        *yes = answer(rule, FAIR_R_IDLE_CURR, true);
+    else if (off)
+        *rule = FAIR_R_NO_PREEMPTION;
     return *rule != FAIR_R_NONE;
 }
 

@@ -1,8 +1,9 @@
 /*
  * fair_queue.c - hooks of the queue: enqueue, dequeue, pick, put_prev, yield, migrate.
  *
- * Linux kernel/sched*: enqueue_task_fair, dequeue_task_fair, pick_next_task_fair, put_prev_entity, set_next_entity. What an order does in
- * between is behind struct fair_order_ops. The running task is out of the tree, but for 2.6.23, which leaves it there.
+ * Linux kernel/sched*: enqueue_task_fair, dequeue_task_fair, pick_next_task_fair, put_prev_entity, set_next_entity.
+ * What an order does in between is behind struct fair_order_ops. The running task is out of the tree, but for 2.6.23,
+ * which leaves it there.
  *
  * Real-time tasks (SCHED_FIFO and the migration thread) run before fair ones, by priority, first come first served.
  */
@@ -100,7 +101,8 @@ static void count(const struct fair_sim *f, struct wb_rq *rq, struct fair_task *
 static void uncount(const struct fair_sim *f, struct wb_rq *rq, struct fair_task *p)
 {
     struct fair_rq *r = fair_rq(rq);
-    WB_CHECK(p->on_rq && r->nr && rq->nr_running, "task %u leaves cpu %u without being queued there", p->t->id, rq->cpu);
+    WB_CHECK(p->on_rq && r->nr && rq->nr_running, "task %u leaves cpu %u without being queued there", p->t->id,
+             rq->cpu);
     fair_queue_load(f, r, p, false);
     p->on_rq = false;
     r->load.value -= p->weight.value;

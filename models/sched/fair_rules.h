@@ -1,4 +1,5 @@
-/* fair_rules.h - why the fair classes decided as they did: rule ids; their words are in fair_rules.c. Three sections, one for each part. */
+/* fair_rules.h - why the fair classes decided as they did: rule ids; their words are in fair_rules.c. Three sections,
+ * one for each part. */
 #ifndef WB_SCHED_FAIR_RULES_H
 #define WB_SCHED_FAIR_RULES_H
 

@@ -1,9 +1,10 @@
 /*
  * fair_tick.c - the timer tick, ticks that need not be run, and the tick of idle CPUs.
  *
- * Linux scheduler_tick, task_tick_fair; kernel/time/tick-sched.c. Tickless kernels (2.6.24+ on x86_64) stop an idle CPU's tick. Up to 2.6.36 they do
- * so at once; since 4.17 only if the idle governor expects the CPU to stay idle past the next tick. The governor is not modelled: it is
- * taken to expect that once a tick has come while the CPU was idle, which is where menu and teo end up (assumed).
+ * Linux scheduler_tick, task_tick_fair; kernel/time/tick-sched.c. Tickless kernels (2.6.24+ on x86_64) stop an idle
+ * CPU's tick. Up to 2.6.36 they do so at once; since 4.17 only if the idle governor expects the CPU to stay idle past
+ * the next tick. The governor is not modelled: it is taken to expect that once a tick has come while the CPU was
+ * idle, which is where menu and teo end up (assumed).
  */
 #include "fair.h"
 

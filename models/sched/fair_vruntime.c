@@ -1,9 +1,10 @@
 /*
  * fair_vruntime.c - CFS from 2.6.24 to 6.1: the task with the least virtual run time runs.
  *
- * Linux kernel/sched_fair.c, kernel/sched/fair.c: update_curr, place_entity, sched_slice, check_preempt_tick, check_preempt_wakeup,
- * wakeup_preempt_entity, pick_next_entity, task_new_fair, task_fork_fair, yield_task_fair. A sleeper comes back at most a latency (2.6.24) or
- * half of one (GENTLE_FAIR_SLEEPERS) behind the queue; a new task starts a slice ahead of it (START_DEBIT).
+ * Linux kernel/sched_fair.c, kernel/sched/fair.c: update_curr, place_entity, sched_slice, check_preempt_tick,
+ * check_preempt_wakeup, wakeup_preempt_entity, pick_next_entity, task_new_fair, task_fork_fair, yield_task_fair. A
+ * sleeper comes back at most a latency (2.6.24) or half of one (GENTLE_FAIR_SLEEPERS) behind the queue; a new task
+ * starts a slice ahead of it (START_DEBIT).
  */
 #include "fair.h"
 

@@ -1,10 +1,11 @@
 /*
  * fair_wait.c - the first CFS, 2.6.23: who is owed most runs.
  *
- * Linux 2.6.23 kernel/sched_fair.c: __update_curr, update_stats_wait_end, enqueue_sleeper, sched_granularity, niced_granularity,
- * __check_preempt_curr_fair, entity_tick, task_new_fair. The fair clock runs at nice-0 time over the queue's weight. wait_runtime grows
- * while a task waits or sleeps and falls while it runs, by what it ran less what it was entitled to. The key, fair clock at queueing less
- * wait_runtime, is kept in `vruntime`; it changes only when the task is taken out and put back. The running task stays in the tree.
+ * Linux 2.6.23 kernel/sched_fair.c: __update_curr, update_stats_wait_end, enqueue_sleeper, sched_granularity,
+ * niced_granularity, __check_preempt_curr_fair, entity_tick, task_new_fair. The fair clock runs at nice-0 time over
+ * the queue's weight. wait_runtime grows while a task waits or sleeps and falls while it runs, by what it ran less
+ * what it was entitled to. The key, fair clock at queueing less wait_runtime, is kept in `vruntime`; it changes only
+ * when the task is taken out and put back. The running task stays in the tree.
  */
 #include "fair.h"
 
@@ -29,6 +30,10 @@ static void charge(struct wb_exec *x, struct wb_rq *rq, struct fair_task *curr, 
 {
     const struct fair_sim *f = fair_of(x);
     struct fair_rq *r = fair_rq(rq);
+    curr->held_exec += ran;
+    if (curr->held_exec <= f->stat_granularity) return;
+    ran = curr->held_exec;
+    curr->held_exec = 0;
     r->exec_clock += ran;
     if (!r->load.value) return;
     int64_t mine = (int64_t)fair_scale(f, ran, curr->weight.value, &r->load);
@@ -48,7 +53,10 @@ static void end_wait(const struct fair_sim *f, struct fair_rq *r, struct fair_ta
 {
     if (!p->waits) return;
     p->waits = false;
-    owe(f, p, weighted(p, WB_MIN(2 * f->runtime_limit, r->fair_clock - p->wait_start)));
+    p->held_wait += WB_MIN(2 * f->runtime_limit, r->fair_clock - p->wait_start);
+    if (p->held_wait < f->stat_granularity) return;
+    owe(f, p, weighted(p, p->held_wait));
+    p->held_wait = 0;
 }
 
 static void start_wait(struct fair_rq *r, struct fair_task *p)
@@ -73,8 +81,11 @@ static void credit_sleep(const struct fair_sim *f, struct fair_rq *r, struct fai
     if (!p->sleeps) return;
     p->sleeps = false;
     if (p->t->klass == WB_CLASS_BATCH || !fair_on(f, FAIR_F_FAIR_SLEEPERS)) return;
+    p->held_sleep += WB_MIN(2 * f->runtime_limit, r->fair_clock - p->sleep_start);
+    if (p->held_sleep < f->stat_granularity) return;
+    uint64_t fair = p->held_sleep;
+    p->held_sleep = 0;
     if (r->sleeper_bonus > f->runtime_limit) return;
-    uint64_t fair = WB_MIN(2 * f->runtime_limit, r->fair_clock - p->sleep_start);
     uint64_t load = fair_on(f, FAIR_F_SLEEPER_LOAD_AVG) ? r->cpu_load[2] : r->load.value;
     if (fair_on(f, FAIR_F_SLEEPER_AVG)) fair = fair * load / (load + p->weight.value);
     int64_t before = p->wait_runtime;
@@ -117,7 +128,8 @@ static void place_child(const struct fair_sim *f, struct fair_rq *r, struct fair
     if (fair_on(f, FAIR_F_START_DEBIT)) p->wait_runtime = -(int64_t)(granularity(f, r) / 2);
 }
 
-static bool child_first(const struct fair_sim *f, const struct wb_exec *x, const struct wb_rq *rq, const struct fair_task *p)
+static bool child_first(const struct fair_sim *f, const struct wb_exec *x, const struct wb_rq *rq,
+                        const struct fair_task *p)
 {
     const struct fair_task *curr = fair_rq(rq)->curr;
     return f->child_runs_first && rq->cpu == x->cpu && curr && curr->on_rq && curr->t->mm != p->t->mm;

@@ -1,0 +1,140 @@
+/*
+ * fair_keys.c - key rows of the fair classes. Rows without default take the value of policy.version.
+ *
+ * Tunables are written as sysctl shows them on the machine: scaled already. Names are those of
+ * /proc/sys/kernel/sched_NAME_ns and /sys/kernel/debug/sched, without prefix and unit. fair_knobs[] says which
+ * versions have which.
+ */
+#include "fair.h"
+
+#define CFS_SRC "Linux kernel/sched_fair.c, kernel/sched/fair.c "
+#define ASSUMED \
+    "assumed: some hundred instructions on data in the cache, a third to three times as much is plausible; kernel " \
+    "files " \
+    "replace it"
+#define KEY(name, kind) .path = "policy." name, .type = WB_KEY_##kind, .only = "cfs eevdf"
+#define PATH(fn, cost, text) \
+    { \
+        .path = "kernel.path." fn, .type = WB_KEY_COST, .unit = "time or cycles", .min = "0 ns", .max = "1 ms", \
+        .def = cost, .only = "cfs eevdf", .flags = WB_KEY_PRICED, .help = text, .source = ASSUMED \
+    }
+
+const struct wb_key fair_keys[FAIR_KEYS] = {
+    {.path = "policy.version",
+     .type = WB_KEY_ENUM,
+     .only = "cfs",
+     .choices = "2.6.23 2.6.24 2.6.35 2.6.36 5.4 5.15 6.1",
+     .def = "6.1",
+     .help = "Kernel version whose rules hold: queue, preemption, placement, balancing. Shipped kernels set it.",
+     .source = CFS_SRC},
+    {.path = "policy.version",
+     .type = WB_KEY_ENUM,
+     .only = "eevdf",
+     .choices = "6.6 6.12 6.18",
+     .def = "6.12",
+     .help = "Kernel version whose rules hold: queue, preemption, placement, balancing. Shipped kernels set it.",
+     .source = CFS_SRC},
+
+    /* the core */
+    {KEY("features", STRINGS),
+     .help = "Sched features to turn on (\"NEXT_BUDDY\") or off (\"NO_RUN_TO_PARITY\"), as into "
+             "/sys/kernel/debug/sched/features. A feature "
+             "that the version does not have is an error that says which have it.",
+     .source = "Linux kernel/sched_features.h, kernel/sched/features.h"},
+    {KEY("latency", TIME), .unit = "time", .min = "100 us", .max = "10 s",
+     .help = "sched_latency: everybody runs once in it, as long as there are not too many. Up to 6.1. Without it 20 ms "
+             "(2.6.23, 2.6.24) or 6 ms "
+             "times 1 + log2 of the CPUs.",
+     .source = CFS_SRC "sysctl_sched_latency"},
+    {KEY("min_granularity", TIME), .unit = "time", .min = "10 us", .max = "10 s",
+     .help = "sched_min_granularity: no slice is shorter. Up to 6.1. Without it 2, 4, 2 (2.6.35) or 0.75 ms, scaled.",
+     .source = CFS_SRC "sysctl_sched_min_granularity"},
+    {KEY("wakeup_granularity", TIME), .unit = "time", .min = "0 ms", .max = "10 s",
+     .help = "sched_wakeup_granularity: lead from which a woken task preempts. Up to 6.1. Without it half of "
+             "min_granularity (2.6.23), 10 ms "
+             "(2.6.24) or 1 ms, scaled.",
+     .source = CFS_SRC "sysctl_sched_wakeup_granularity"},
+    {KEY("batch_wakeup_granularity", TIME), .unit = "time", .min = "0 ms", .max = "10 s",
+     .help = "The same for SCHED_BATCH tasks (2.6.23; 2.6.24 has the number and does not use it). Without it 25 ms, 10 "
+             "ms scaled.",
+     .source = CFS_SRC "sysctl_sched_batch_wakeup_granularity"},
+    {KEY("runtime_limit", TIME), .unit = "time", .min = "1 ms", .max = "10 s",
+     .help = "What a task can be owed at most (2.6.23). Without it the latency.",
+     .source = CFS_SRC "sysctl_sched_runtime_limit"},
+    {KEY("stat_granularity", TIME), .unit = "time", .min = "0 ms", .max = "1 s",
+     .help = "Run, wait and sleep times are accounted once they add up to more than this (2.6.23). Without it 0.",
+     .source = CFS_SRC "sysctl_sched_stat_granularity"},
+    {KEY("idle_min_granularity", TIME), .unit = "time", .min = "10 us", .max = "10 s",
+     .help = "Shortest slice of SCHED_IDLE tasks beside others (6.1). Without it 0.75 ms, not scaled.",
+     .source = CFS_SRC "sysctl_sched_idle_min_granularity"},
+    {KEY("nr_latency", INT), .min = "1", .max = "10000",
+     .help = "Tasks beyond which slices stop shrinking, and from which buddies count. Not a sysctl: without it latency "
+             "/ min_granularity, "
+             "rounded up, when one of them is given, else 5 (2.6.24), 3 (2.6.35) or 8.",
+     .source = CFS_SRC "sched_nr_latency"},
+    {KEY("base_slice", TIME), .unit = "time", .min = "100 us", .max = "100 ms",
+     .help = "base_slice_ns: request of a task that asks for none (6.6+). Without it 0.75 ms, from 6.15 on 0.70 ms, "
+             "scaled.",
+     .source = CFS_SRC "sysctl_sched_base_slice"},
+    {KEY("task_slices", STRINGS),
+     .help = "Tasks that ask for a slice of their own (sched_attr.sched_runtime, 6.12+): [ \"NAME 3 ms\" ], 0.1 to 100 "
+             "ms; NAME as traces show "
+             "it.",
+     .source = CFS_SRC "__setparam_fair"},
+    {KEY("tunable_scaling", ENUM), .choices = "none log linear",
+     .help = "How numbers that are not given grow with the CPUs (2.6.33+). Without it log: 1 + log2 of the CPUs, of 8 "
+             "at most.",
+     .source = CFS_SRC "sysctl_sched_tunable_scaling"},
+    {KEY("child_runs_first", BOOL),
+     .help = "A new task runs before its parent (up to 6.6). Without it true up to 2.6.31, false later.",
+     .source = CFS_SRC "sysctl_sched_child_runs_first"},
+    {KEY("compat_yield", BOOL), .help = "sched_yield() goes behind everybody (up to 2.6.38). Without it false.",
+     .source = CFS_SRC "sysctl_sched_compat_yield"},
+    {KEY("preempt_lazy", BOOL),
+     .help = "Lazy preemption (6.13+): requests of fair tasks wait for the return to user mode or the next tick, and "
+             "send no interrupt. Without it "
+             "false.",
+     .source = "Linux 6.13 PREEMPT_LAZY, resched_curr_lazy"},
+    {KEY("nohz", BOOL),
+     .help = "Idle CPUs stop their ticks (CONFIG_NO_HZ, NO_HZ_IDLE). Without it true, in 2.6.23 false (x86_64 got it "
+             "with 2.6.24).",
+     .source = "Linux kernel/time/tick-sched.c"},
+    {KEY("migration_cost", TIME), .unit = "time", .min = "0 ms", .max = "1 s",
+     .help = "sched_migration_cost: how long after it ran a task is cache hot, and the scale of avg_idle (2.6.24+). "
+             "Without it 0.5 ms.",
+     .source = CFS_SRC "sysctl_sched_migration_cost"},
+    {KEY("nr_migrate", INT), .min = "1", .max = "100000",
+     .help = "sched_nr_migrate: tasks that one balancing pass looks at (2.6.24+). Without it 32.",
+     .source = CFS_SRC "sysctl_sched_nr_migrate"},
+
+    /* path costs */
+    PATH("update_curr", "25 ns",
+         "Accounting of the running task: clock, virtual time, load (kernels with a fair class)."),
+    PATH("pick_next_entity", "20 ns", "Finding the next task in the tree, and moving the running one."),
+    PATH("place_entity", "15 ns", "Giving a task that is queued its virtual time."),
+
+    /* placement */
+    /* balancing */
+};
+
+const struct fair_knob fair_knobs[] = {
+    {"policy.latency", FAIR_UNTIL(FAIR_6_1)},
+    {"policy.min_granularity", FAIR_UNTIL(FAIR_6_1)},
+    {"policy.wakeup_granularity", FAIR_UNTIL(FAIR_6_1)},
+    {"policy.batch_wakeup_granularity", FAIR_UNTIL(FAIR_2_6_24)},
+    {"policy.runtime_limit", FAIR_UNTIL(FAIR_2_6_23)},
+    {"policy.stat_granularity", FAIR_UNTIL(FAIR_2_6_23)},
+    {"policy.idle_min_granularity", FAIR_IN(FAIR_6_1, FAIR_6_1)},
+    {"policy.nr_latency", FAIR_IN(FAIR_2_6_24, FAIR_6_1)},
+    {"policy.base_slice", FAIR_SINCE(FAIR_6_6)},
+    {"policy.task_slices", FAIR_SINCE(FAIR_6_12)},
+    {"policy.tunable_scaling", FAIR_SINCE(FAIR_2_6_35)},
+    {"policy.child_runs_first", FAIR_UNTIL(FAIR_6_6)},
+    {"policy.compat_yield", FAIR_UNTIL(FAIR_2_6_36)},
+    {"policy.preempt_lazy", FAIR_SINCE(FAIR_6_18)},
+    {"policy.migration_cost", FAIR_SINCE(FAIR_2_6_24)},
+    {"policy.nr_migrate", FAIR_SINCE(FAIR_2_6_24)},
+    /* placement */
+    /* balancing */
+};
+const size_t fair_nknobs = WB_ARRAY_SIZE(fair_knobs);
