@@ -17,6 +17,8 @@ const struct verb verb_table[] = {
     {"show", verb_show, "VIEW SCENARIO", "timeline, map, topology or domains in the terminal"},
     {"topology", verb_topology, "--live|--synthetic S",
      "make a machine file from this machine or from a topology string"},
+    {"doctor", verb_doctor, "", "look at this machine: what it is, what that means for real runs, what to change"},
+    {"real", verb_real, "KIND", "run one real workload on this machine: what came out, and what was counted"},
     {"check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files"},
     {"list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors"},
     {"help", verb_help, "[VERB|KEY|GROUP|CODE]", "explain a verb, a scenario key, a group of keys or an error code"},
