@@ -236,7 +236,8 @@ static inline void scripted_build(struct scripted *s, const char *text)
     s->diag = wb_diag_new();
     s->nnotes = 0;
     s->scenario = wb_scenario_load_with("test.cfg", s->keys, &o, s->diag);
-    if (s->scenario) s->sim = wb_sim_build(wb_scenario_config(s->scenario), &reg, 0, NULL, s->diag);
+    static const struct wb_run_options audited = {.audit = true};
+    if (s->scenario) s->sim = wb_sim_build(wb_scenario_config(s->scenario), &reg, 0, &audited, s->diag);
     if (s->sim) return;
     char *why = wb_diag_render(s->diag, false);
     fail_msg("scripted scenario:\n%s", why);
