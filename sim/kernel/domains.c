@@ -93,8 +93,10 @@ static struct wb_cpumask mask_of(struct builder *b, enum domains_span k, cpu_id 
 struct rung {
     const struct wb_sd_level *level;
     enum domains_span span, unit; /* unit: what its groups are */
-    uint32_t span_nodes;
-    struct wb_sd *sd; /* [ncpus] */
+    const struct domains_row *row;
+    struct wb_sd *sd;           /* [ncpus] */
+    struct wb_sd_level *scaled; /* the level for spans of scaled_weight CPUs, when intervals grow with them */
+    uint32_t scaled_weight;
 };
 
 static void fill_group(struct builder *b, const struct rung *r, struct wb_sg *g, cpu_id first)
@@ -102,14 +104,29 @@ static void fill_group(struct builder *b, const struct rung *r, struct wb_sg *g,
     *g = (struct wb_sg){.mask = mask_of(b, r->unit, first), .first = first, .weight = weight_of(b, r->unit, first)};
 }
 
-static void fill_sd(struct rung *r, cpu_id c, const struct wb_cpumask *span, uint32_t weight)
+/* sd_init of 3.x and later: intervals in proportion to the span. */
+static const struct wb_sd_level *level_of(struct builder *b, struct rung *r, uint32_t weight)
+{
+    const struct domains_row *row = r->row;
+    if (!row->min_per_span_cpu && !row->max_per_span_cpu) return r->level;
+    if (r->scaled && r->scaled_weight == weight) return r->scaled;
+    r->scaled = wb_sim_alloc(b->s, sizeof *r->scaled);
+    r->scaled_weight = weight;
+    *r->scaled = *r->level;
+    r->scaled->min_interval += row->min_per_span_cpu * weight;
+    r->scaled->max_interval += row->max_per_span_cpu * weight;
+    r->scaled->initial_interval = r->scaled->min_interval;
+    return r->scaled;
+}
+
+static void fill_sd(struct builder *b, struct rung *r, cpu_id c, const struct wb_cpumask *span, uint32_t weight)
 {
     struct wb_sd *sd = &r->sd[c];
-    sd->level = r->level;
-    sd->flags = r->level->flags;
+    sd->level = level_of(b, r, weight);
+    sd->flags = sd->level->flags;
     sd->span = span;
     sd->span_weight = weight;
-    sd->balance_interval_ms = WB_MAX(r->level->initial_interval / WB_MS, 1u);
+    sd->balance_interval_ms = WB_MAX(sd->level->initial_interval / WB_MS, 1u);
 }
 
 static const struct wb_cpumask *keep(struct builder *b, struct wb_cpumask m)
@@ -138,10 +155,10 @@ static void raise_sets(struct builder *b, struct rung *r)
         cpu_id first = first_of(b, r->span, c), unit = first_of(b, r->unit, c);
         struct wb_sd *head = &r->sd[first];
         if (first == c) {
-            fill_sd(r, c, keep(b, mask_of(b, r->span, c)), weight_of(b, r->span, c));
+            fill_sd(b, r, c, keep(b, mask_of(b, r->span, c)), weight_of(b, r->span, c));
             head->groups = wb_sim_alloc(b->s, count[c] * sizeof *head->groups);
         } else {
-            fill_sd(r, c, head->span, head->span_weight);
+            fill_sd(b, r, c, head->span, head->span_weight);
             r->sd[c].groups = head->groups;
         }
         if (unit == c) {
@@ -193,23 +210,35 @@ static void raise_node_list(struct builder *b, struct rung *r, uint32_t node, co
             fill_group(b, r, &groups[at++], c);
         }
         if (node_of(b, c) != node) continue;
-        fill_sd(r, c, kept, weight);
+        fill_sd(b, r, c, kept, weight);
         r->sd[c].groups = groups;
         r->sd[c].ngroups = ngroups;
         r->sd[c].local = b->index[first_of(b, r->unit, c)];
     }
 }
 
+/* Nodes within a distance. */
+static void near_nodes(const struct builder *b, uint32_t node, uint32_t distance, bool *chosen)
+{
+    for (uint32_t n = 0; n < b->nnodes; n++)
+        chosen[n] = n == node || b->topo->node_distance[(size_t)node * b->nnodes + n] <= distance;
+}
+
 static void raise_nodes(struct builder *b, struct rung *r)
 {
     bool *chosen = wb_sim_alloc(b->s, b->nnodes * sizeof *chosen);
+    uint32_t distance = r->row->hops ? domains_distance(b->topo, r->row->hops) : 0;
     for (uint32_t n = 0; n < b->nnodes; n++) {
-        nearest_nodes(b, n, r->span_nodes, chosen);
+        if (distance)
+            near_nodes(b, n, distance, chosen);
+        else
+            nearest_nodes(b, n, r->row->span_nodes, chosen);
         raise_node_list(b, r, n, chosen);
     }
 }
 
-/* ---- dropping levels (2.6.12+ cpu_attach_domain; two in a row are both seen only from 2.6.28 on, not modelled) ---- */
+/* ---- dropping levels (2.6.12+ cpu_attach_domain; two in a row are both seen only from 2.6.28 on, not modelled)
+ * ---- */
 
 #define NEED_TWO_GROUPS \
     (WB_SD_LOAD_BALANCE | WB_SD_NEWIDLE | WB_SD_FORK | WB_SD_EXEC | WB_SD_SHARE_CPUPOWER | WB_SD_SHARE_PKG | \
@@ -283,6 +312,15 @@ static enum domains_span unit_below(const struct domains_ladder *l, uint32_t i)
     return below == DOMAINS_NODES ? DOMAINS_NODE : below; /* overlapping spans cannot be groups: their nodes are */
 }
 
+/* What a level of nodes that are far apart does not do. */
+static uint32_t lost_to_distance(const struct wb_topology *topo, const struct domains_row *row)
+{
+    uint32_t distance = row->hops ? domains_distance(topo, row->hops) : 0;
+    for (uint32_t k = 1, d; !row->hops && (d = domains_distance(topo, k)); k++) distance = d;
+    if (!row->reclaim_distance || distance <= row->reclaim_distance) return 0;
+    return WB_SD_EXEC | WB_SD_FORK | WB_SD_WAKE_AFFINE;
+}
+
 int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct domains_ladder *l,
                  struct wb_sd **lowest)
 {
@@ -293,8 +331,9 @@ int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct 
     b.index = wb_sim_alloc(s, b.ncpus * sizeof *b.index);
     for (uint32_t i = 0; i < l->nrows; i++) {
         level[i] = l->row[i].level;
-        rung[i] = (struct rung){
-            .level = &level[i], .span = l->row[i].span, .unit = unit_below(l, i), .span_nodes = l->row[i].span_nodes};
+        level[i].flags &= ~lost_to_distance(topo, &l->row[i]);
+        rung[i] =
+            (struct rung){.level = &level[i], .span = l->row[i].span, .unit = unit_below(l, i), .row = &l->row[i]};
         if (!nests(&b, &rung[i])) return (int)i;
         rung[i].sd = wb_sim_alloc(s, b.ncpus * sizeof *rung[i].sd);
         memset(rung[i].sd, 0, b.ncpus * sizeof *rung[i].sd);

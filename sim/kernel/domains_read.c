@@ -64,6 +64,19 @@ static enum domains_span read_span(const struct row_reader *r)
     return DOMAINS_ALL;
 }
 
+uint32_t domains_distance(const struct wb_topology *topo, uint32_t k)
+{
+    uint32_t nodes = topo->level[WB_LVL_NODE].ngroups, at = 10; /* local */
+    for (; k; k--) {
+        uint32_t next = UINT32_MAX;
+        for (size_t i = 0; i < (size_t)nodes * nodes; i++)
+            if (topo->node_distance[i] > at) next = WB_MIN(next, topo->node_distance[i]);
+        if (next == UINT32_MAX) return 0;
+        at = next;
+    }
+    return at;
+}
+
 /* Limits that grow with the machine: 8 * min(cpus, 32) ms and the like. */
 static sim_time grown(const struct row_reader *r, const char *key, const char *per_cpu, uint32_t ncpus)
 {
@@ -76,6 +89,10 @@ static void read_row(struct row_reader *r, uint32_t ncpus, struct domains_row *r
 {
     row->span = read_span(r);
     row->span_nodes = (uint32_t)number(r, "span_nodes");
+    row->hops = (uint32_t)number(r, "hops");
+    row->reclaim_distance = (uint32_t)number(r, "reclaim_distance");
+    row->min_per_span_cpu = duration(r, "min_interval_per_span_cpu");
+    row->max_per_span_cpu = duration(r, "max_interval_per_span_cpu");
     row->level = (struct wb_sd_level){
         .name = wb_cfg_str(r->cfg, path(r, "level")),
         .flags = read_flags(r),
@@ -114,8 +131,11 @@ static bool applies(const struct row_reader *r, const struct wb_topology *topo)
 {
     const char *needs = wb_cfg_str(r->cfg, path(r, "needs"));
     if (!strcmp(needs, "smt") && !built(r, "kernel.sched_smt")) return false;
+    if (!strcmp(needs, "cluster") && !built(r, "kernel.sched_cluster")) return false;
     if (!strcmp(needs, "mc") && !built(r, "kernel.sched_mc")) return false;
     if (topo->level[WB_LVL_NODE].ngroups < (uint32_t)number(r, "min_nodes")) return false;
+    uint32_t hops = (uint32_t)number(r, "hops");
+    if (hops && !domains_distance(topo, hops + 1)) return false;
     if (!wb_cfg_has(r->cfg, path(r, "arch")) || !wb_cfg_has(r->cfg, "kernel.arch")) return true;
     return has_word(wb_cfg_str(r->cfg, path(r, "arch")), wb_cfg_str(r->cfg, "kernel.arch"));
 }
