@@ -97,11 +97,13 @@ static int draw_both(const json_t *doc, struct plot_options *p, const struct cas
     p->format = PLOT_PNG;
     int rc = plot_and_tell(doc, p, "wakebal reproduce");
     if (rc) return rc;
+    fflush(stdout);
     if (!o->quiet) fprintf(stderr, "Picture: %s.png (with .gp and .dat)\n", base);
     if (o->quiet) return EXIT_FINE;
     p->base = NULL;
     p->format = PLOT_TERMINAL;
     p->colour = cli_color(o, 1);
+    p->unicode = cli_unicode(o);
     p->terminal = stdout;
     return plot_and_tell(doc, p, "wakebal reproduce");
 }

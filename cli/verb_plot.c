@@ -223,6 +223,7 @@ static int draw(struct drawing *w)
     w->p.command = command;
     w->p.terminal = stdout;
     w->p.colour = cli_color(&w->o, 1);
+    w->p.unicode = cli_unicode(&w->o);
     if (!rc) rc = plot_and_tell(doc, &w->p, "wakebal plot");
     if (!rc && w->p.base && w->p.format != PLOT_TERMINAL && !w->o.quiet)
         fprintf(stderr, "Picture: %s.%s (with .gp and .dat)\n", w->p.base, plot_format_name[w->p.format]);

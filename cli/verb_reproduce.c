@@ -125,6 +125,10 @@ static void published_text(const struct case_row *r, char *buf, size_t n)
     char lo[48], hi[48];
     exp_format_value(lo, sizeof lo, r->lo, r->unit);
     exp_format_value(hi, sizeof hi, r->hi, r->unit);
+    if (!strcmp(r->unit, "1")) { /* bounds are round numbers */
+        snprintf(lo, sizeof lo, "%g", r->lo);
+        snprintf(hi, sizeof hi, "%g", r->hi);
+    }
     if (r->direction)
         snprintf(buf, n, "%s %s", r->direction > 0 ? ">" : "<", lo);
     else if (!r->has_published)
@@ -135,13 +139,13 @@ static void published_text(const struct case_row *r, char *buf, size_t n)
         snprintf(buf, n, "%s", lo);
 }
 
+/* "4.15 GB/s +-0.3%": a share of the mean keeps the column narrow. */
 static void simulated_text(const struct case_row *r, const char *pm, char *buf, size_t n)
 {
-    char mean[48], half[48];
+    char mean[48];
     exp_format_value(mean, sizeof mean, r->sum.mean, r->unit);
-    exp_format_value(half, sizeof half, (r->sum.hi - r->sum.lo) / 2, r->unit);
-    if (isfinite(r->sum.hi) && r->sum.hi > r->sum.lo)
-        snprintf(buf, n, "%s %s %s", mean, pm, half);
+    if (isfinite(r->sum.hi) && r->sum.mean != 0)
+        snprintf(buf, n, "%s %s%.1f%%", mean, pm, 50 * (r->sum.hi - r->sum.lo) / fabs(r->sum.mean));
     else
         snprintf(buf, n, "%s", mean);
 }

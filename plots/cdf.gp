@@ -12,13 +12,13 @@ set style line 6 lc rgb '#E69F00' lw 2.2 dt '-'
 set style line 7 lc rgb '#000000' lw 2.2 dt '.'
 set style line 8 lc rgb '#999999' lw 2.2 dt 1
 set title @TITLE@ noenhanced
-set grid back lc rgb '#DDDDDD' lt 1 lw 0.7
+@GRID@
 set border 3
 set tics nomirror
 set lmargin @LMARGIN@
 set logscale x
 set xlabel @YLABEL@ noenhanced
-set ylabel 'share of wakeups not later'
+set ylabel 'share of values not above'
 set yrange [0:1.02]
 set ytics (0, 0.25, 'median' 0.5, 0.75, 'p90' 0.9, 'p99' 0.99)
 set key bottom right noenhanced

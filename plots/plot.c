@@ -97,7 +97,7 @@ static void put_quoted(FILE *f, const char *text)
 static void put_terminal(FILE *f, const struct script *s)
 {
     const struct plot_options *o = s->o;
-    unsigned height = o->kind == PLOT_BARS ? 130 + 38 * (unsigned)s->in->n : 620;
+    unsigned height = o->kind == PLOT_BARS ? 130 + 38 * (unsigned)s->in->n : 600 + 18 * (unsigned)s->in->n;
     if (o->format == PLOT_PNG)
         fprintf(f, "pngcairo size 1000,%u font 'Sans,11' background rgb 'white'", WB_MAX(height, 260u));
     if (o->format == PLOT_SVG)
@@ -175,6 +175,7 @@ static void put_word(FILE *f, const struct script *s, const char *word, size_t n
     if (IS("XMIN")) put_time(f, s, false);
     if (IS("XMAX")) put_time(f, s, true);
     if (IS("YMAX")) fprintf(f, "%.6g", in->span > 0 ? in->span * (bars ? 1.15 : 1.1) : 1);
+    if (IS("GRID") && s->o->format != PLOT_TERMINAL) fputs("set grid back lc rgb '#DDDDDD' lt 1 lw 0.7", f);
     if (IS("NUDGE")) fprintf(f, "%.6g", in->span * 0.005);
     if (IS("ROWS")) fprintf(f, "%zu", in->n);
     if (IS("PLOT_TOP")) put_lines(f, s, "2");
@@ -257,9 +258,10 @@ static enum plot_status write_files(const struct files *n, const struct plot_opt
     return close_file(gp, n->gp, why) ? PLOT_DONE : PLOT_NO_WRITE;
 }
 
-/* The dumb terminal begins pages with form feeds; escapes go unless colours were asked for. */
+/* The dumb terminal begins pages with form feeds and pads lines with blanks; escapes go unless colours were asked for. */
 static void print_picture(FILE *to, const char *text, bool colour)
 {
+    size_t blanks = 0;
     for (const char *p = text; p && *p; p++) {
         if (*p == '\f') continue;
         if (*p == '\033' && !colour) {
@@ -267,12 +269,21 @@ static void print_picture(FILE *to, const char *text, bool colour)
             if (!*p) return;
             continue;
         }
+        blanks = *p == ' ' ? blanks + 1 : blanks;
+        if (*p == ' ') continue;
+        for (; *p != '\n' && blanks; blanks--) fputc(' ', to);
+        blanks = 0;
         fputc(*p, to);
     }
 }
 
-static enum plot_status run(const struct files *n, const struct plot_options *o, char **why)
+static enum plot_status run(const struct files *n, const struct plot_options *o, const struct plot_input *in,
+                            char **why)
 {
+    if (o->format == PLOT_TERMINAL && o->kind == PLOT_BARS) { /* boxes of the dumb terminal cannot be read */
+        plot_bars_text(o->terminal ? o->terminal : stdout, in, o);
+        return PLOT_DONE;
+    }
     char *out, *err;
     int rc = plot_run_gnuplot(n->folder, n->gp, &out, &err);
     enum plot_status st = rc < 0 ? PLOT_NO_GNUPLOT : rc ? PLOT_REFUSED : PLOT_DONE;
@@ -315,7 +326,7 @@ enum plot_status plot_draw(const json_t *doc, const struct plot_options *o, char
         return PLOT_NO_WRITE;
     }
     enum plot_status st = write_files(&n, o, &in, why);
-    if (st == PLOT_DONE) st = run(&n, o, why);
+    if (st == PLOT_DONE) st = run(&n, o, &in, why);
     forget_files(&n);
     for (size_t i = 0; i < PLOT_BARS_MAX; i++) free(in.label[i]);
     return st;

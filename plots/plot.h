@@ -32,7 +32,7 @@ struct plot_options {
     size_t nonly;
     const char *const *name; /* legend for each of `only`; NULL = the labels */
     uint32_t columns, rows;  /* of PLOT_TERMINAL; 0 = 100 x 30 */
-    bool colour;             /* PLOT_TERMINAL: keep ANSI colours */
+    bool colour, unicode;    /* PLOT_TERMINAL: ANSI colours; characters beyond ASCII */
     FILE *terminal;          /* where PLOT_TERMINAL prints */
 };
 
@@ -67,6 +67,8 @@ char *plot_text(const char *text, size_t columns);
 const json_t *plot_metric(const json_t *result, const char *name);
 /* Write the data of the kind; fills n, unit, scale. false: nothing to draw. */
 bool plot_write_data(FILE *f, enum plot_kind kind, struct plot_input *in);
+/* Bars with intervals as lines of text. */
+void plot_bars_text(FILE *to, const struct plot_input *in, const struct plot_options *o);
 /* Template text of the kind, made from plots/KIND.gp at build time. */
 const char *plot_template(enum plot_kind kind);
 /* Run gnuplot on FOLDER/script. Output goes to *out, complaints to *err (malloc'd). -1: not found, else its exit code. */

@@ -12,26 +12,28 @@ set style line 5 lc rgb '#56B4E9' lw 2.2 dt 1
 set style line 6 lc rgb '#E69F00' lw 2.2 dt '-'
 set style line 7 lc rgb '#000000' lw 2.2 dt '.'
 set style line 8 lc rgb '#999999' lw 2.2 dt 1
-set grid back lc rgb '#DDDDDD' lt 1 lw 0.7
+@GRID@
 set border 3
 set tics nomirror
 set lmargin @LMARGIN@
 set rmargin 3
-set key outside top left horizontal noenhanced samplen 3 width 1
+unset key
 set xrange [@XMIN@:@XMAX@]
-set multiplot layout 2,1 title @TITLE@ noenhanced
+set multiplot layout 2,1
+set title @TITLE@ noenhanced
 set ylabel @YLABEL@ noenhanced
 set yrange [0:@YMAX@]
 set format x ''
 set bmargin 1
 plot @PLOT_TOP@
-unset key
+unset title
+set key bmargin left vertical Left reverse noenhanced samplen 3 maxrows @ROWS@
 set format x '%g'
 set xlabel 'simulated time (s)'
 set ylabel 'share of time on one CPU'
 set yrange [-0.04:1.04]
 set ytics 0,0.25,1
-set bmargin 3.5
+unset bmargin
 set tmargin 1
 plot @PLOT_BOTTOM@
 unset multiplot
