@@ -12,6 +12,7 @@
 
 #include "comm.h"
 #include "tracering.h"
+#include "wakebal/policy.h"
 #include "wakebal/traceview.h"
 
 #define BUFFER 65536u
@@ -231,18 +232,28 @@ static void line_idle(struct writer *w, const struct wb_trace_record *r)
     put_char(w, '\n');
 }
 
+static const char *const balance_kind[WB_BAL_N] = {[WB_BAL_PERIODIC_IDLE] = "periodic_idle",
+                                                   [WB_BAL_PERIODIC_BUSY] = "periodic_busy",
+                                                   [WB_BAL_NEWIDLE] = "newidle",
+                                                   [WB_BAL_NOHZ] = "nohz",
+                                                   [WB_BAL_ACTIVE] = "active"};
+
 static void line_balance(struct writer *w, const struct wb_trace_record *r)
 {
     if (!w->opt->marks) return;
     put_mark(w, r, WB_NO_TASK);
-    put_text(w, "balance kind ");
-    put_u(w, r->a);
+    put_text(w, "balance ");
+    put_text(w, r->a < WB_BAL_N ? balance_kind[r->a] : "?");
     put_text(w, " domain ");
     put_u(w, r->c >> 16);
-    put_text(w, " from cpu");
-    put_u(w, r->b);
-    put_text(w, " moved ");
-    put_u(w, r->c & 0xffff);
+    if (r->b == WB_NO_CPU) {
+        put_text(w, " found nothing");
+    } else {
+        put_text(w, " from cpu");
+        put_u(w, r->b);
+        put_text(w, " moved ");
+        put_u(w, r->c & 0xffff);
+    }
     put_rule(w, r->rule);
     put_char(w, '\n');
 }

@@ -69,6 +69,7 @@ static void every_type(struct wb_trace *t)
         trace_emit(t,
                    (struct wb_trace_record){
                        .when = at, .type = type, .cpu = 2, .task = FIX_ODD, .a = 4, .b = 5, .c = FIX_PRIO, .rule = 1});
+    trace_emit(t, (struct wb_trace_record){.when = at, .type = WB_TR_BALANCE, .a = 2, .b = WB_NO_CPU, .c = 1 << 16});
 }
 
 static void test_marks(void **state)
@@ -83,6 +84,9 @@ static void test_marks(void **state)
         strstr(got, "0.000030000: tracing_mark_write: I|101|migrate bw_pipe-rd cpu0->cpu1 (idle sibling)\n"));
     assert_non_null(strstr(got, "sched_stat_runtime: comm=a_b_c_d_e_01234 pid=104 runtime=21474836484 [ns]\n"));
     assert_non_null(strstr(got, "tracing_mark_write: I|0|phase 4 5 7864440\n"));
+    assert_non_null(
+        strstr(got, "tracing_mark_write: I|0|balance active domain 120 from cpu5 moved 120 (idle sibling)\n"));
+    assert_non_null(strstr(got, "tracing_mark_write: I|0|balance newidle domain 1 found nothing\n"));
     assert_non_null(strstr(got, "123456.000000000: cpu_idle: state=1 cpu_id=2\n"));
     free(got);
     got = text_of(&t, &(struct wb_ftrace_options){.schedule_only = true});
