@@ -34,7 +34,8 @@ static void moved(struct wb_exec *x, struct pipe_call *c, bool in)
 
 /* ---- pages ---- */
 
-/* Linux keeps one page (2.6.11 tmp_page) or two (2025; here with the rules of 6.18) in the pipe before it asks the page allocator. */
+/* Linux keeps one page (2.6.11 tmp_page) or two (2025; here with the rules of 6.18) in the pipe before it asks the
+ * page allocator. */
 static uint32_t get_page(struct wb_exec *x, struct pipe *p)
 {
     for (uint32_t i = 0; i < p->st->rules->tmp_pages; i++) {
