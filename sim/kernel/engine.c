@@ -189,5 +189,5 @@ int wb_sim_run(struct wb_sim *s)
     (void)wb_sim_step_to(s, WB_TIME_NEVER - 1);
     tick_catch_up_all(s);
     measure_finish(s->m, s->now);
-    return s->finished ? 0 : -1;
+    return s->finished || !s->stop_when_done ? 0 : -1;
 }
