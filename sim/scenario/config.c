@@ -189,15 +189,27 @@ static const struct cfg_entry *need(const struct wb_config *c, const char *path,
 
 #define T(type) (1u << (type))
 
+/* Is anything of the group given? Entries are sorted, so those below `path` stand together. */
+static bool has_below(const struct wb_config *c, const char *path)
+{
+    char prefix[512];
+    size_t n = strlen(path), lo = 0, hi = c->n;
+    if (n + 2 > sizeof prefix) return false;
+    memcpy(prefix, path, n);
+    memcpy(prefix + n, ".", 2);
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (config_compare_paths(c->entry[mid].path, prefix) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < c->n && !strncmp(c->entry[lo].path, prefix, n + 1);
+}
+
 bool wb_cfg_has(const struct wb_config *c, const char *path)
 {
-    const struct cfg_entry *e = config_find(c, path);
-    if (e) return true;
-    if (config_members(c, path)) return true;
-    char prefix[512];
-    if ((size_t)snprintf(prefix, sizeof prefix, "%s.", path) >= sizeof prefix) return false;
-    for (size_t i = 0; i < c->n; i++) /* a group: is anything of it given? */
-        if (!strncmp(c->entry[i].path, prefix, strlen(prefix))) return true;
+    if (config_find(c, path) || config_members(c, path) || has_below(c, path)) return true;
     (void)lookup(c, path);
     return false;
 }

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,8 +108,8 @@ static bool lay_node(struct build *b, struct scan_node *n, const char *path, con
         if (!strncmp(path, "workload[", 9) && !strchr(path, '.')) lay_fragments(b, n, path);
         return true;
     }
+    if (raw_count(b, path)) kill_below(b, path); /* the list of a lower layer */
     struct raw *r = raw_set(b, path, n, from);
-    if (n->kind == SCAN_LIST) kill_below(b, path);
     if (!is_groups(n)) return false;
     r->kind = RAW_GROUPS;
     r->n = n->n;
@@ -251,27 +252,27 @@ static void lay_scenario(struct build *b, bool machine, bool kernel)
 
 /* ---- names of workloads ---- */
 
-static bool name_taken(const struct build *b, size_t n, size_t but, const char *name)
-{
-    for (size_t i = 0; i < n; i++) {
-        const char *other = i == but ? NULL : raw_text(b, wb_cfg_path("workload[%zu].name", i));
-        if (other && !strcmp(other, name)) return true;
-    }
-    return false;
-}
-
 /* Every workload gets a name: its own, else its kind, numbered when there are several. */
 static void name_workloads(struct build *b)
 {
     size_t n = raw_count(b, "workload");
+    struct wb_config *taken = config_new(b->s->keys); /* used as a set of names */
+    for (size_t i = 0; i < n; i++) {
+        const char *own = raw_text(b, wb_cfg_path("workload[%zu].name", i));
+        if (own && !config_find(taken, own)) config_add(taken, own, NULL);
+    }
     for (size_t i = 0; i < n; i++) {
         if (raw_find(b, wb_cfg_path("workload[%zu].name", i))) continue;
-        const char *kind = raw_text(b, wb_cfg_path("workload[%zu].kind", i));
-        char *name = scan_strdup(&b->c->arena, kind ? kind : "workload", strlen(kind ? kind : "workload"));
-        for (size_t k = 2; name_taken(b, n, i, name); k++)
-            name = scan_printf(&b->c->arena, "%s%zu", kind ? kind : "workload", k);
+        const char *kind = raw_text(b, wb_cfg_path("workload[%zu].kind", i)), *base = kind ? kind : "workload";
+        char *name = scan_strdup(&b->c->arena, base, strlen(base));
+        struct cfg_entry *first = config_find(taken, base);
+        int64_t k = first && first->v.num ? first->v.num : 2; /* the number that its kind has come to */
+        for (; config_find(taken, name); k++) name = scan_printf(&b->c->arena, "%s%" PRId64, base, k);
+        if (first) first->v.num = k;
+        config_add(taken, name, NULL);
         lay_text(b, wb_cfg_path("workload[%zu].name", i), name, "default");
     }
+    wb_config_free(taken);
 }
 
 static int lay_overrides(struct build *b)

@@ -44,17 +44,16 @@ static void check_warmup(struct build *b)
 /* Entries of a list whose names must differ. */
 static void check_names(struct build *b, const char *list)
 {
+    struct wb_config *taken = config_new(b->s->keys); /* used as a set of names */
     for (size_t i = 0; i < wb_cfg_count(b->c, list); i++) {
-        char path[SCENARIO_PATH_MAX]; /* kept: the ring of wb_cfg_path turns */
-        snprintf(path, sizeof path, "%s[%zu].name", list, i);
+        const char *path = wb_cfg_path("%s[%zu].name", list, i);
         const char *name = wb_cfg_has(b->c, path) ? wb_cfg_str(b->c, path) : NULL;
-        for (size_t k = 0; name && k < i; k++) {
-            const char *other = wb_cfg_path("%s[%zu].name", list, k);
-            if (!wb_cfg_has(b->c, other) || strcmp(wb_cfg_str(b->c, other), name)) continue;
+        if (name && config_find(taken, name))
             wb_cfg_error(b->c, b->d, path, "give it another name", "two entries of '%s' are named '%.60s'", list, name);
-            break;
-        }
+        else if (name)
+            config_add(taken, name, NULL);
     }
+    wb_config_free(taken);
 }
 
 static void check_expression(struct build *b, const char *path)

@@ -135,6 +135,10 @@ static void priced_values(void **state)
     assert_string_equal(wb_cfg_member(c, "machine.idle", 0), "c1");
     assert_string_equal(wb_cfg_member(c, "machine.idle", 1), "halt"); /* empty, and still a member */
     assert_null(wb_cfg_member(c, "machine.idle", 2));
+    assert_true(wb_cfg_has(c, "machine.idle"));
+    assert_true(wb_cfg_has(c, "machine.ipi")); /* a group of which something is given */
+    assert_false(wb_cfg_has(c, "machine.bus"));
+    assert_false(wb_cfg_has(c, "machine.bus.rate"));
     assert_false(wb_cfg_bool(c, "machine.idle.halt.poll"));
     wb_scenario_free(s);
     struct fixture_file plain[] = {{"a.cfg", HEAD W}, M, K, END};
@@ -371,6 +375,21 @@ static void a_scenario_may_have_a_base(void **state)
     wb_scenario_free(s);
 }
 
+static void a_list_replaces_the_list_of_the_base(void **state)
+{
+    const struct fixture_file files[] = {
+        {"a.cfg", "base = \"b\";\nworkload = ( { kind = \"pipe_bw\"; } );\n"},
+        {"b.cfg", HEAD "workload = ( { kind = \"pipe_bw\"; nice = 5; }, { kind = \"pipe_latency\"; } );\n"},
+        M,
+        K,
+        END};
+    (void)state;
+    struct wb_scenario *s = load_good(files, NULL);
+    assert_int_equal(wb_cfg_count(wb_scenario_config(s), "workload"), 1);
+    assert_int_equal(wb_cfg_int(wb_scenario_config(s), "workload[0].nice"), 0); /* nothing of the old entry is left */
+    wb_scenario_free(s);
+}
+
 static void printing(void **state)
 {
     const struct fixture_file files[] = {{"a.cfg", "title = \"a\\\"b\\n\\x1b[31m$(x)\";\n" HEAD W}, M, K, END};
@@ -408,6 +427,24 @@ static void lists_of_groups(void **state)
     wb_scenario_free(s);
     expect_error("workload = ( { kind = \"custom\"; tasks = ( { program = \"x\"; } ); } );", 1,
                  "'name' is missing in 'workload[0].tasks[0]'");
+}
+
+static void workloads_get_names(void **state)
+{
+    static const char *const want[] = {"pipe_bw", "pipe_latency", "pipe_bw2", "pipe_latency2", "mine", "pipe_bw4"};
+    const struct fixture_file files[] = {
+        {"a.cfg",
+         HEAD "workload = ( { kind = \"pipe_bw\"; }, { kind = \"pipe_latency\"; }, { kind = \"pipe_bw\"; },\n"
+              "{ kind = \"pipe_latency\"; }, { kind = \"pipe_bw\"; name = \"mine\"; }, { kind = \"pipe_bw\"; },\n"
+              "{ kind = \"custom\"; name = \"pipe_bw3\"; } );\n"},
+        M,
+        K,
+        END};
+    (void)state;
+    struct wb_scenario *s = load_good(files, NULL);
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
+        assert_string_equal(wb_cfg_str(wb_scenario_config(s), wb_cfg_path("workload[%zu].name", i)), want[i]);
+    wb_scenario_free(s);
 }
 
 static const struct wb_config *asked;
@@ -473,8 +510,10 @@ int main(void)
         cmocka_unit_test(priced_mistakes),
         cmocka_unit_test(points_of_a_sweep_share_the_files),
         cmocka_unit_test(a_scenario_may_have_a_base),
+        cmocka_unit_test(a_list_replaces_the_list_of_the_base),
         cmocka_unit_test(printing),
         cmocka_unit_test(lists_of_groups),
+        cmocka_unit_test(workloads_get_names),
         cmocka_unit_test(asking_wrongly_is_a_bug),
         cmocka_unit_test(one_character_less),
     };
