@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wakebal/profile.h"
+#include "wakebal/profileview.h"
 
 static void *need(void *p)
 {

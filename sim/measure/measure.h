@@ -21,7 +21,8 @@
  * when a run outlives it, neighbours are merged and the width doubles, so totals per window stay exact.
  *
  * Rates divide by the time an instance was at work: from the later of warm-up end and its start to its end (or the
- * run's). Work that was over before the warm-up was is measured whole.
+ * run's). Work that was over before the warm-up was is measured whole, its counters and co-location too (not its
+ * histograms).
  *
  * Times are ps, values of metrics are in base units (metric.h). Names, units and helps must outlive the object unless
  * said. Instance MEASURE_MACHINE = the whole machine.

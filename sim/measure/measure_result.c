@@ -225,6 +225,15 @@ static void add_series(struct builder *b, const struct series_item *s)
                                .window = w});
 }
 
+/* What had been counted when the measuring of this instance begins: nothing when its work was over before. */
+static uint64_t base_of(const struct wb_measure *m, uint32_t instance, uint64_t base)
+{
+    sim_time begin, end;
+    bool whole;
+    work_time(m, instance, &begin, &end, &whole);
+    return whole ? 0 : base;
+}
+
 static const char *help_of(const char *name)
 {
     const struct wb_metric_def *d = wb_metric_def_find(name);
@@ -235,7 +244,8 @@ static void add_group(struct builder *b, const struct pair_group *g)
 {
     struct wb_measure *m = b->m;
     const struct column *t = &m->column[g->col_together], *k = &m->column[g->col_known];
-    uint64_t known = g->known - k->base;
+    uint64_t known = g->known - base_of(m, g->instance, k->base);
+    uint64_t together = g->together - base_of(m, g->instance, t->base);
     double *w = doubles(b, m->nwindows);
     if (!w) return;
     for (uint32_t i = 0; i < m->nwindows; i++) w[i] = k->window[i] ? (double)t->window[i] / (double)k->window[i] : NAN;
@@ -245,7 +255,7 @@ static void add_group(struct builder *b, const struct pair_group *g)
                           .better = WB_BETTER_NONE,
                           .instance = g->instance,
                           .window = w};
-    x.value = known ? (double)(g->together - t->base) / (double)known : NAN;
+    x.value = known ? (double)together / (double)known : NAN;
     add(b, &x);
     add(b, &(struct wb_metric){.name = join(b, g->name, "regime.changes"),
                                .unit = "1",
@@ -299,7 +309,7 @@ static void add_all(struct builder *b, double *scratch)
                                    .help = c->help,
                                    .better = WB_BETTER_NONE,
                                    .instance = c->instance,
-                                   .value = (double)(c->n - c->base),
+                                   .value = (double)(c->n - base_of(m, c->instance, c->base)),
                                    .integer = true});
     for (uint32_t i = 0; i < m->nseries; i++) add_series(b, &m->series[i]);
     for (const struct pair_group *g = m->group; g; g = g->next) add_group(b, g);

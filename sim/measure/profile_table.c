@@ -1,5 +1,5 @@
 /* profile_table.c - the tables of `run --profile`. */
-#include "wakebal/profile.h"
+#include "wakebal/profileview.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #!/bin/bash
 # `wakebal show`: views, windows, refusals.
 set -u
+export LC_ALL=C
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

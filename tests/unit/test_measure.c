@@ -95,12 +95,18 @@ static void test_rate_is_over_the_time_at_work(void **state)
     begin(&(struct measure_options){.ninstances = 3, .window = 100});
     struct wb_progress *p[3];
     for (uint32_t i = 0; i < 3; i++) p[i] = measure_progress_new(m, i, &bandwidth);
+    struct wb_counter *c = measure_counter_new(m, 0, "calls", "1", "");
+    uint32_t pair = measure_pair_new(m, 0, NULL);
     struct wb_progress *t = measure_progress_new(m, 1, &took), *never = measure_progress_new(m, 2, &took);
     assert_non_null(t);
     assert_non_null(never);
     assert_int_equal(measure_seal(m), 0);
     measure_instance_started(m, 0, 10);
     measure_progress_add(p[0], 60);
+    measure_counter_add(c, 5);
+    measure_pair_set(m, pair, true, 10);
+    measure_pair_set(m, pair, false, 25);
+    measure_pair_end(m, pair, 70);
     measure_instance_done(m, 0, 70); /* over before the warm-up: measured whole */
     measure_start(m, 100);
     run_windows(1);
@@ -117,6 +123,8 @@ static void test_rate_is_over_the_time_at_work(void **state)
     struct wb_result r = {0};
     assert_int_equal(measure_result(m, &r), 0);
     assert_near(value(&r, 0, "bandwidth") * 1e-12, 1.0, 1e-9);
+    assert_near(value(&r, 0, "calls"), 5, 0);
+    assert_near(value(&r, 0, "colocated"), 0.25, 1e-12);
     assert_near(value(&r, 1, "bandwidth") * 1e-12, 15.0 / 300, 1e-9);
     assert_near(value(&r, 2, "bandwidth") * 1e-12, 25.0 / 500, 1e-9);
     assert_near(value(&r, 1, "took") * 1e12, 300, 1e-9);

@@ -1,7 +1,7 @@
 /* The profile printer against golden text. */
 #include "wbtest.h"
 
-#include "wakebal/profile.h"
+#include "wakebal/profileview.h"
 
 static const char *const fn[] = {"idle", "copy_user", "schedule", "zero", "memory"};
 static const sim_time fn_time[] = {1000 * WB_MS, 500 * WB_MS, 250 * WB_MS, 0, 250 * WB_MS};

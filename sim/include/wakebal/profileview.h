@@ -1,12 +1,12 @@
 /*
- * profile.h - time accounts as a sampling profiler would print them.
+ * profileview.h - time accounts as a sampling profiler would print them.
  *
  * The accounts are exact; the samples column says how many hits a profiler that samples each CPU `rate` times a
  * second would have got on average, so that the table can be laid beside an oprofile or perf report. Percentages are
  * of the time shown (without idle unless asked for), as those tools have it.
  */
-#ifndef WAKEBAL_PROFILE_H
-#define WAKEBAL_PROFILE_H
+#ifndef WAKEBAL_PROFILEVIEW_H
+#define WAKEBAL_PROFILEVIEW_H
 
 #include "wakebal/base.h"
 
