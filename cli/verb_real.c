@@ -65,7 +65,8 @@ static void write_help(char *text, size_t n, const struct real_key *k)
         if (!(k->kinds & 1u << i)) continue;
         const char *before = seen ? " " : " (";
         seen++;
-        at += (size_t)snprintf(text + at, n - at, "%s%s%s", before, real_kind_name((enum real_kind)i), seen == count ? ")" : "");
+        at += (size_t)snprintf(text + at, n - at, "%s%s%s", before, real_kind_name((enum real_kind)i),
+                               seen == count ? ")" : "");
     }
 }
 
@@ -272,6 +273,15 @@ static int run_spec(struct request *r, struct wb_diag *d)
     return rc;
 }
 
+/* Errors of a run that was begun: "Nothing was run." would not be true. */
+static void print_errors(const struct request *r, const struct wb_diag *d, bool begun)
+{
+    char *text = wb_diag_render(d, cli_color(&r->o, STDERR_FILENO)), *cut = strstr(text, "  Nothing was run.");
+    if (begun && cut) memcpy(cut, "\n", 2);
+    fputs(text, stderr);
+    free(text);
+}
+
 static int run(struct request *r)
 {
     char text[640], seconds[32];
@@ -283,8 +293,9 @@ static int run(struct request *r)
                 real_spec_describe(&r->spec, text, sizeof text),
                 s > 0 ? wb_format_quantity(seconds, sizeof seconds, s * 1e12, WB_UNIT_TIME) : "until the work is done");
     }
-    if (rc == EXIT_FINE && !r->o.dry_run) rc = run_spec(r, d);
-    (void)cli_print_diag(&r->o, d);
+    bool begin = rc == EXIT_FINE && !r->o.dry_run;
+    if (begin) rc = run_spec(r, d);
+    print_errors(r, d, begin);
     wb_diag_free(d);
     return rc;
 }

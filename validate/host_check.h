@@ -1,11 +1,12 @@
 /*
  * host_check.h - can this machine be measured, and what would the figures mean? The checks behind `wakebal doctor`.
  *
- * Each check looks at one thing (/proc, /sys, a quick trial) and adds findings: what is there, what it means for a result, how to change
- * it. Nothing is changed on the machine; the whole takes about a second, most of it watching for other load. What cannot be read is a
- * finding, not an error.
+ * Each check looks at one thing (/proc, /sys, a quick trial) and adds findings: what is there, what it means for a
+ * result, how to change it. Nothing is changed on the machine; the whole takes about a second, most of it watching
+ * for other load. What cannot be read is a finding, not an error.
  *
- * Levels: ok; warn = results hold, but say something else or less than on a plain machine; fail = real runs cannot work, or would mean nothing.
+ * Levels: ok; warn = results hold, but say something else or less than on a plain machine; fail = real runs cannot
+ * work, or would mean nothing.
  */
 #ifndef WB_VALIDATE_HOST_CHECK_H
 #define WB_VALIDATE_HOST_CHECK_H

@@ -40,8 +40,8 @@ void host_check_programs(struct host_checker *c);
 
 /* The hypervisor's name, "" when none is seen. */
 void host_hypervisor(const char *root, char *name, size_t n);
-/* Options of the boot line that change scheduling or idling: the i-th word that does, into text; false past the last. `mainline`: the
- * option is one of mainline Linux. what: what it does, or NULL. */
+/* Options of the boot line that change scheduling or idling: the i-th word that does, into text; false past the last.
+ * `mainline`: the option is one of mainline Linux. what: what it does, or NULL. */
 struct host_boot_option {
     char text[64];
     bool mainline;

@@ -1,4 +1,5 @@
-/* host_check_kernel.c - hypervisor, kernel version, boot options, symbols, features, settings, other load; see host_check.h. */
+/* host_check_kernel.c - hypervisor, kernel version, boot options, symbols, features, settings, other load; see
+ * host_check.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 /* Above this share of foreign load a real run means nothing. */
 #define LOAD_HOPELESS 0.25
 
-/* --- hypervisor ------------------------------------------------------------------------------------------------------- */
+/* --- hypervisor
+ * ------------------------------------------------------------------------------------------------------- */
 
 #if defined __x86_64__ || defined __i386__
 /* Intel SDM and AMD APM: leaf 1 ecx bit 31 = under a hypervisor; leaf 0x40000000 = its signature. */
@@ -102,7 +104,8 @@ void host_check_virtual(struct host_checker *c)
     check_container(c);
 }
 
-/* --- kernel ------------------------------------------------------------------------------------------------------------- */
+/* --- kernel
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static const char *family(unsigned major, unsigned minor)
 {
@@ -164,7 +167,8 @@ static const struct {
     {"relax_domain_level=", "sets how far idle CPUs are looked for"},
 };
 
-/* Boot options of mainline that begin with sched_ (Documentation/admin-guide/kernel-parameters.txt, 2.6.11 to 6.18); others are somebody's own. */
+/* Boot options of mainline that begin with sched_ (Documentation/admin-guide/kernel-parameters.txt, 2.6.11 to 6.18);
+ * others are somebody's own. */
 static const char *const boot_sched[] = {
     "sched_verbose",           "sched_debug",       "sched_thermal_decay_shift=", "sched_proxy_exec=",
     "sched_mc_power_savings=", "sched_clock_stable"};
@@ -328,7 +332,8 @@ void host_check_sysctl(struct host_checker *c)
     }
 }
 
-/* --- other load --------------------------------------------------------------------------------------------------------------- */
+/* --- other load
+ * --------------------------------------------------------------------------------------------------------------- */
 
 void host_check_load(struct host_checker *c)
 {

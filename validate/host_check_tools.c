@@ -37,20 +37,21 @@ void host_check_clock(struct host_checker *c)
     const char *name = c->report->identity.clock;
     bool slow = !strcmp(name, "hpet") || !strcmp(name, "acpi_pm") || !strcmp(name, "jiffies") ||
                 !strcmp(name, "refined-jiffies");
-    if (c->root) {
-        host_add(c, "clock", slow ? HOST_WARN : HOST_OK, "clock source %s", name[0] ? name : "not told");
-        return;
+    char cost[48] = "";
+    if (!c->root) {
+        uint64_t ns = clock_cost();
+        slow |= ns > CLOCK_NS_MAX;
+        snprintf(cost, sizeof cost, ": a read costs %llu ns", (unsigned long long)ns);
     }
-    uint64_t cost = clock_cost();
-    slow |= cost > CLOCK_NS_MAX;
-    struct host_finding *f = host_add(c, "clock", slow ? HOST_WARN : HOST_OK, "clock source %s: a read costs %llu ns",
-                                      name[0] ? name : "not told", (unsigned long long)cost);
+    struct host_finding *f =
+        host_add(c, "clock", slow ? HOST_WARN : HOST_OK, "clock source %s%s", name[0] ? name : "not told", cost);
     if (slow)
         host_means(f, "each operation is timed by one read: short ones are lengthened by it",
                    "boot with clocksource=tsc where the TSC is stable");
 }
 
-/* Do software events count? Under perf_event_paranoid 2 they open for others than root, exclude the kernel, and stay 0. */
+/* Do software events count? Under perf_event_paranoid 2 they open for others than root, exclude the kernel, and stay
+ * 0. */
 static bool perf_counts_switches(int *error)
 {
     int fd[2];

@@ -1,7 +1,8 @@
 /*
  * host_file.h - small files of /proc and /sys, read below a root that tests can replace.
  *
- * root NULL is the real machine. Nothing here allocates but host_read_all; text is cut at the buffer's size and always terminated.
+ * root NULL is the real machine. Nothing here allocates but host_read_all; text is cut at the buffer's size and
+ * always terminated.
  */
 #ifndef WB_VALIDATE_HOST_FILE_H
 #define WB_VALIDATE_HOST_FILE_H

@@ -52,6 +52,7 @@ static double seconds_of(clockid_t clock)
 static bool parse_cpu(const char *line, uint32_t *number, struct cpu_times *t)
 {
     unsigned long long v[8] = {0};
+    if (line[3] < '0' || line[3] > '9') return false; /* the sum of all stands first */
     if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", number, &v[0], &v[1], &v[2], &v[3], &v[4], &v[5],
                &v[6], &v[7]) < 5)
         return false;

@@ -1,18 +1,19 @@
 /*
- * real.h - the real workloads, run on this machine: the counterparts of the models in models/workload, under the same names,
- * with the same keys and units.
+ * real.h - the real workloads, run on this machine: the counterparts of the models in models/workload, under the same
+ * names, with the same keys and units.
  *
- * A run is one call of real_run(): it forks a runner, the runner forks or creates the tasks, lets them warm up, counts for the
- * asked time and hands the figures back through shared memory. Whatever happens - success, error, a caught signal (spec.stop),
- * the limit of time, the death of the caller by SIGKILL - no process is left behind: every task dies with its parent
- * (PR_SET_PDEATHSIG) and the runner is the subreaper of all. Traffic stays on pipes, socket pairs and 127.0.0.1.
+ * A run is one call of real_run(): it forks a runner, the runner forks or creates the tasks, lets them warm up,
+ * counts for the asked time and hands the figures back through shared memory. Whatever happens - success, error, a
+ * caught signal (spec.stop), the limit of time, the death of the caller by SIGKILL - no process is left behind: every
+ * task dies with its parent (PR_SET_PDEATHSIG) and the runner is the subreaper of all. Traffic stays on pipes, socket
+ * pairs and 127.0.0.1.
  *
- * The caller's thread must live until real_run returns (the parent-death signal follows threads). real_run may be called from a
- * process that has other threads, one call at a time.
+ * The caller's thread must live until real_run returns (the parent-death signal follows threads). real_run may be
+ * called from a process that has other threads, one call at a time.
  *
- * Nothing needs privileges. What the kernel does not give (migration counts without /proc/PID/sched, a negative nice) is listed
- * in result.left_out, or is an error when the user asked for it by name. Times are nanoseconds of CLOCK_MONOTONIC; latencies in
- * histograms are picoseconds, as the simulator's are.
+ * Nothing needs privileges. What the kernel does not give (migration counts without /proc/PID/sched, a negative nice)
+ * is listed in result.left_out, or is an error when the user asked for it by name. Times are nanoseconds of
+ * CLOCK_MONOTONIC; latencies in histograms are picoseconds, as the simulator's are.
  */
 #ifndef WB_VALIDATE_REAL_H
 #define WB_VALIDATE_REAL_H
@@ -44,8 +45,9 @@ enum real_kind {
 
 enum real_sched { REAL_SCHED_OTHER, REAL_SCHED_BATCH, REAL_SCHED_IDLE };
 
-/* Where switches and migrations are counted. AUTO takes /proc/PID/sched, which costs the tasks nothing, and software perf events
- * where that file lacks: a perf event on a task slows a ping-pong pair by a quarter (docs/validation.md). */
+/* Where switches and migrations are counted. AUTO takes /proc/PID/sched, which costs the tasks nothing, and software
+ * perf events where that file lacks: a perf event on a task slows a ping-pong pair by a quarter
+ * (docs/validation.md). */
 enum real_counters { REAL_COUNT_AUTO, REAL_COUNT_PROC, REAL_COUNT_PERF, REAL_COUNT_NONE };
 
 /* A set of CPUs by the kernel's numbering; empty = not given. Handed out one by one where a key says so. */
@@ -176,8 +178,8 @@ int real_kind_find(const char *name, enum real_kind *kind);
 const char *real_call_name(uint32_t i);
 const char *real_call_help(uint32_t i);
 
-/* Keys, for help texts and option tables: those of the scenario's workload of that kind, and the run's (duration, warmup, window,
- * counters). kinds: bit k set = kind k has it. */
+/* Keys, for help texts and option tables: those of the scenario's workload of that kind, and the run's (duration,
+ * warmup, window, counters). kinds: bit k set = kind k has it. */
 struct real_key {
     const char *name, *arg, *help;
     uint32_t kinds;
@@ -185,11 +187,12 @@ struct real_key {
 const struct real_key *real_key_table(size_t *n);
 
 void real_spec_init(struct real_spec *s, enum real_kind kind);
-/* Set one key from text ("message", "64 KiB"; '-' counts as '_'). Key `background` adds one: "hog,count=2,nice=10,cpus=0". 0, or
- * -1 with an error in d. */
+/* Set one key from text ("message", "64 KiB"; '-' counts as '_'). Key `background` adds one:
+ * "hog,count=2,nice=10,cpus=0". 0, or -1 with an error in d. */
 int real_spec_set(struct real_spec *s, const char *key, const char *value, struct wb_diag *d) WB_MUST_USE;
-/* From the command line of the real benchmark: `hackbench -g 4 -l 1000 -P`, `perf bench sched pipe -T`, `netperf -t TCP_RR -- -r
- * 1,1`, `bw_pipe -m 64k`, old hackbench's `hackbench 10 process 100`. Initialises *s. 0, or -1 with an error in d. */
+/* From the command line of the real benchmark: `hackbench -g 4 -l 1000 -P`, `perf bench sched pipe -T`, `netperf -t
+ * TCP_RR -- -r 1,1`, `bw_pipe -m 64k`, old hackbench's `hackbench 10 process 100`. Initialises *s. 0, or -1 with an
+ * error in d. */
 int real_spec_from_cmd(struct real_spec *s, const char *text, struct wb_diag *d) WB_MUST_USE;
 /* Ranges, and whether the CPUs asked for exist. 0, or -1 with errors in d. real_run does it too. */
 int real_spec_check(const struct real_spec *s, struct wb_diag *d) WB_MUST_USE;
@@ -198,14 +201,16 @@ char *real_spec_describe(const struct real_spec *s, char *buf, size_t n);
 /* Wall time that the run will need, about; 0 when it depends on the work. */
 double real_spec_seconds(const struct real_spec *s);
 
-/* Run. 0; -1 with errors in d (spec wrong, or the run went wrong); -EINTR when spec->stop was raised; -ETIMEDOUT past the limit; another
- * -errno when the system refused, with the reason in d. On 0 the caller owns *r and frees it with real_result_free. */
+/* Run. 0; -1 with errors in d (spec wrong, or the run went wrong); -EINTR when spec->stop was raised; -ETIMEDOUT past
+ * the limit; another -errno when the system refused, with the reason in d. On 0 the caller owns *r and frees it with
+ * real_result_free. */
 int real_run(const struct real_spec *s, struct real_result *r, struct wb_diag *d) WB_MUST_USE;
 void real_result_free(struct real_result *r);
 
 /* Quantile (0..1) of the windows' rates in ops per second; NAN without windows. */
 double real_window_quantile(const struct real_result *r, double q);
-/* Share of the windows that are mostly (over 90 %) together, mostly apart (under 10 %) and mixed. NAN when not known. */
+/* Share of the windows that are mostly (over 90 %) together, mostly apart (under 10 %) and mixed. NAN when not
+ * known. */
 void real_window_modes(const struct real_result *r, double *together, double *apart, double *mixed);
 
 #endif

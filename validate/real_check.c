@@ -12,6 +12,7 @@
 /* The most that UDP carries in one datagram over IPv4: 65535 less the headers. */
 #define DATAGRAM_MAX 65507u
 #define TASKS_MAX 20000u
+#define PIPE_MAX (1u << 30)
 
 static int refuse(struct wb_diag *d, const char *fix, const char *text)
 {
@@ -72,6 +73,7 @@ int real_spec_check(const struct real_spec *s, struct wb_diag *d)
         rc |= refuse(d, "groups x fds x 2 up to 20000", "hackbench: too many tasks, or none");
     if (!s->message || !s->request || !s->response) rc |= refuse(d, "at least 1 B", "empty messages");
     if (s->kind == REAL_SYSCALL && !real_call_name(s->call)) rc |= refuse(d, NULL, "syscall: no such call");
+    if (s->pipe_size > PIPE_MAX) rc |= refuse(d, "at most 1 GiB", "the pipe is too large");
     if (!s->window_ns) rc |= refuse(d, "at least 100 us", "the window is empty");
     if (s->kind == REAL_HACKBENCH && s->duration_ns)
         rc |= refuse(d, "set loops", "hackbench does fixed work: it takes no duration");

@@ -1,9 +1,10 @@
 /*
- * real_cmd.c - command lines of the real benchmarks, as settings of our own workloads; see real_spec_from_cmd in real.h.
+ * real_cmd.c - command lines of the real benchmarks, as settings of our own workloads; see real_spec_from_cmd in
+ * real.h.
  *
- * `taskset -c LIST`, `nice -n N`, `chrt -b 0` and `chrt -i 0` may stand in front. Options that only say how a tool measures (lmbench's -W and
- * -N) are taken and have no effect. Options and defaults are those of lmbench 3 src/, netperf src/netsh.c, rt-tests
- * src/hackbench/hackbench.c and tools/perf/bench/ of Linux.
+ * `taskset -c LIST`, `nice -n N`, `chrt -b 0` and `chrt -i 0` may stand in front. Options that only say how a tool
+ * measures (lmbench's -W and -N) are taken and have no effect. Options and defaults are those of lmbench 3 src/,
+ * netperf src/netsh.c, rt-tests src/hackbench/hackbench.c and tools/perf/bench/ of Linux.
  */
 #include "real.h"
 
@@ -183,14 +184,22 @@ static const char *lmbench_size(const char *text, char *buf, size_t n)
     return buf;
 }
 
-/* A bare number gets the unit that its key wants. */
+/* A bare number gets the unit that its key wants; netperf's (src/netlib.c convert): k m are powers of 1000, K M of
+ * 1024. */
 static int set(struct words *w, struct real_spec *s, const char *key, const char *value)
 {
+    static const struct {
+        char letter;
+        const char *unit;
+    } known[] = {{'\0', "B"}, {'k', "kB"}, {'K', "KiB"}, {'m', "MB"}, {'M', "MiB"}};
     char text[64];
     bool bytes = !strcmp(key, "message") || !strcmp(key, "request") || !strcmp(key, "response");
-    if (bytes && value[strspn(value, "0123456789")] == '\0') {
-        snprintf(text, sizeof text, "%.32s B", value);
+    size_t digits = strspn(value, "0123456789");
+    for (size_t i = 0; bytes && digits && i < WB_ARRAY_SIZE(known); i++) {
+        if (value[digits] != known[i].letter || (value[digits] && value[digits + 1])) continue;
+        snprintf(text, sizeof text, "%.*s %s", (int)WB_MIN(digits, 32u), value, known[i].unit);
         value = text;
+        break;
     }
     return real_spec_set(s, key, value, w->d);
 }

@@ -137,7 +137,8 @@ static void note_missing(struct real_board *b, const struct real_result *r)
     if (!(r->counts.have & REAL_HAVE_CPU)) board_leave_out(b, "CPU time and run delay: no /proc/PID/schedstat here");
 }
 
-/* Software events that exclude the kernel count nothing and do not fail: migrations that stay 0 prove nothing, switches do. */
+/* Software events that exclude the kernel count nothing and do not fail: migrations that stay 0 prove nothing,
+ * switches do. */
 int real_collect(struct real_board *b, struct real_result *r)
 {
     const struct real_ops *ops = real_ops_of(b->spec.kind);

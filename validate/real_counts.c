@@ -1,4 +1,5 @@
-/* real_counts.c - context switches, migrations and CPU time of a task: /proc and software perf events; see real_inner.h. */
+/* real_counts.c - context switches, migrations and CPU time of a task: /proc and software perf events; see
+ * real_inner.h. */
 #include "real_inner.h"
 
 #include <errno.h>
@@ -52,7 +53,8 @@ void counts_parse_status(const char *text, struct real_counts *c)
     if (find_number(text, "nonvoluntary_ctxt_switches", &c->involuntary)) c->have |= REAL_HAVE_SPLIT;
 }
 
-/* Linux Documentation/scheduler/sched-stats.rst: run time, wait time (ns), timeslices. A kernel without the accounting prints zeros. */
+/* Linux Documentation/scheduler/sched-stats.rst: run time, wait time (ns), timeslices. A kernel without the
+ * accounting prints zeros. */
 void counts_parse_schedstat(const char *text, struct real_counts *c)
 {
     char *end;

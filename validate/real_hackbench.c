@@ -2,12 +2,13 @@
  * real_hackbench.c - hackbench: groups of senders and receivers, every sender writes to every receiver of its group.
  *
  * The scheme is that of hackbench (rt-tests src/hackbench/hackbench.c) and of `perf bench sched messaging`
- * (tools/perf/bench/sched-messaging.c): a group has `fds` senders and as many receivers, each receiver behind one AF_UNIX stream pair or
- * pipe; a sender sends `loops` times one message to each receiver in turn; a receiver reads fds * loops whole messages. Every task reports
- * that it is ready, then polls a common pipe for the start. The clock runs from the byte that starts them until the last task has
- * been reaped, so exits count, as they do there.
+ * (tools/perf/bench/sched-messaging.c): a group has `fds` senders and as many receivers, each receiver behind one
+ * AF_UNIX stream pair or pipe; a sender sends `loops` times one message to each receiver in turn; a receiver reads
+ * fds * loops whole messages. Every task reports that it is ready, then polls a common pipe for the start. The clock
+ * runs from the byte that starts them until the last task has been reaped, so exits count, as they do there.
  *
- * Each task adds its own switches and migrations to the board before it exits: about 10 us per task, 0.3 % of a short run.
+ * Each task adds its own switches and migrations to the board before it exits: about 10 us per task, 0.3 % of a short
+ * run.
  */
 #include "real_inner.h"
 
@@ -268,18 +269,24 @@ static int run(struct bench *h)
     return 0;
 }
 
+static int prepare(struct bench *h)
+{
+    int error = 0;
+    task_raise_files();
+    if (pipe2(h->ready, O_CLOEXEC) || pipe2(h->wake, O_CLOEXEC)) return -errno;
+    h->thread = calloc(h->b->own, sizeof *h->thread);
+    if (!h->thread) return -ENOMEM;
+    if (runner_wants_perf(h->b) && !counts_open_perf(0, true, h->perf, &error))
+        board_leave_out(h->b, "migrations: perf events are refused (%s)", strerror(error));
+    h->b->perf_used = h->perf[1] >= 0;
+    return 0;
+}
+
 static int whole(struct real_board *b)
 {
     struct bench h = {.b = b, .perf = {-1, -1}};
-    int error = 0;
-    task_raise_files();
-    if (pipe2(h.ready, O_CLOEXEC) || pipe2(h.wake, O_CLOEXEC)) return -errno;
-    h.thread = calloc(b->own, sizeof *h.thread);
-    if (!h.thread) return -ENOMEM;
-    if (runner_wants_perf(b) && !counts_open_perf(0, true, h.perf, &error))
-        board_leave_out(b, "migrations: perf events are refused (%s)", strerror(error));
-    b->perf_used = h.perf[1] >= 0;
-    int rc = run(&h);
+    int rc = prepare(&h);
+    if (!rc) rc = run(&h);
     if (rc < 0) board_fail(b, -rc, "hackbench: %s", strerror(-rc));
     counts_close_perf(h.perf);
     return rc;

@@ -1,10 +1,10 @@
 /*
  * real_inner.h - what the runner, the tasks and the caller of a real run share; private to validate/real_*.c.
  *
- * Everything shared lies in one anonymous MAP_SHARED mapping (struct real_board, then tasks, then meters), made before the first
- * fork: parent, runner and tasks see it at the same address. Each task writes only its own struct real_task and its own meter;
- * the board is written by the runner, before `go`. The tasks wait for `go` on a futex and read the clock themselves, so that nobody
- * has to be woken when warm-up or run ends.
+ * Everything shared lies in one anonymous MAP_SHARED mapping (struct real_board, then tasks, then meters), made
+ * before the first fork: parent, runner and tasks see it at the same address. Each task writes only its own struct
+ * real_task and its own meter; the board is written by the runner, before `go`. The tasks wait for `go` on a futex
+ * and read the clock themselves, so that nobody has to be woken when warm-up or run ends.
  */
 #ifndef WB_VALIDATE_REAL_INNER_H
 #define WB_VALIDATE_REAL_INNER_H
@@ -92,7 +92,8 @@ extern const struct real_ops real_ops_stream, real_ops_pipe, real_ops_tcp, real_
 const struct real_ops *real_ops_of(enum real_kind kind);
 
 /* --- real_task.c: what every task does ---------------------------------------------------------------------------- */
-/* Fork a task that dies with its parent and runs body(b, task, arg); it exits when body returns. Returns pid or -errno. */
+/* Fork a task that dies with its parent and runs body(b, task, arg); it exits when body returns. Returns pid or
+ * -errno. */
 typedef void real_body(struct real_board *b, struct real_task *t, void *arg);
 pid_t task_fork(struct real_board *b, struct real_task *t, real_body *body, void *arg);
 /* The same as a thread of the calling process (never returns from parking: the process is killed). 0 or -errno. */
@@ -126,7 +127,8 @@ void meter_start(struct meter_run *r, struct real_meter *m, const struct real_bo
 void meter_edge(struct meter_run *r, uint64_t now);
 void meter_finish(struct meter_run *r); /* by count: the last operation was the end */
 
-/* One operation (or n units of work) is over at `now`; latency in ps goes into the histogram when it is not 0. Returns whether to go on. */
+/* One operation (or n units of work) is over at `now`; latency in ps goes into the histogram when it is not 0.
+ * Returns whether to go on. */
 static inline bool meter_count(struct meter_run *r, uint64_t now, uint64_t n, bool together, uint64_t latency_ps)
 {
     if (r->counting) {
@@ -145,8 +147,8 @@ void counts_read_proc(const char *proc, int pid, int tid, struct real_counts *c)
 void counts_parse_sched(const char *text, struct real_counts *c);
 void counts_parse_status(const char *text, struct real_counts *c);
 void counts_parse_schedstat(const char *text, struct real_counts *c);
-/* Software events of a task (0 = the caller) into fd[2] = switches, migrations; inherit: its future children too. Those that
- * cannot be opened are -1. Returns how many are open; *error is the errno of the last refusal. */
+/* Software events of a task (0 = the caller) into fd[2] = switches, migrations; inherit: its future children too.
+ * Those that cannot be opened are -1. Returns how many are open; *error is the errno of the last refusal. */
 int counts_open_perf(int tid, bool inherit, int fd[2], int *error);
 void counts_close_perf(int fd[2]);
 /* Overwrite what perf knows better. */
@@ -156,7 +158,8 @@ struct real_counts counts_since(const struct real_counts *before, const struct r
 void counts_add(struct real_counts *sum, const struct real_counts *c, bool first);
 
 /* --- real_runner.c ------------------------------------------------------------------------------------------------ */
-/* The runner process: everything between the first task and the last. Never returns. life_fd is held by it and all its tasks. */
+/* The runner process: everything between the first task and the last. Never returns. life_fd is held by it and all
+ * its tasks. */
 void runner_main(struct real_board *b) __attribute__((noreturn));
 /* Decide by the spec where counts come from: whether perf events are to be opened. */
 bool runner_wants_perf(const struct real_board *b);

@@ -1,8 +1,8 @@
 /*
  * real_json.h - a real run as JSON (schema wakebal.real/1): what was asked, what came out, what was left out.
  *
- * Numbers are in base units (seconds, bytes, 1/s); null = not known. Keys are only ever added within /1. The caller owns what is
- * returned; NULL when there is no memory.
+ * Numbers are in base units (seconds, bytes, 1/s); null = not known. Keys are only ever added within /1. The caller
+ * owns what is returned; NULL when there is no memory.
  */
 #ifndef WB_VALIDATE_REAL_JSON_H
 #define WB_VALIDATE_REAL_JSON_H

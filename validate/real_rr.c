@@ -1,13 +1,15 @@
 /*
- * real_rr.c - ping-pong and request/response: one message to and fro over a pipe pair, an AF_UNIX stream, loopback TCP or UDP.
+ * real_rr.c - ping-pong and request/response: one message to and fro over a pipe pair, an AF_UNIX stream, loopback
+ * TCP or UDP.
  *
- * pipe_latency does what lmbench's lat_pipe (src/lat_pipe.c) and `perf bench sched pipe` (tools/perf/bench/sched-pipe.c) describe:
- * two pipes, the timed parent writes then reads, the child reads then writes, after one trip that shows that both have started.
- * tcp_rr and udp_rr do what netperf's TCP_RR and UDP_RR (src/nettest_bsd.c) describe: one request outstanding, the transaction is
- * over when the whole response is there; Nagle's algorithm stays on unless nodelay is set. unix_rr is the same over a socket pair.
+ * pipe_latency does what lmbench's lat_pipe (src/lat_pipe.c) and `perf bench sched pipe`
+ * (tools/perf/bench/sched-pipe.c) describe: two pipes, the timed parent writes then reads, the child reads then
+ * writes, after one trip that shows that both have started. tcp_rr and udp_rr do what netperf's TCP_RR and UDP_RR
+ * (src/nettest_bsd.c) describe: one request outstanding, the transaction is over when the whole response is there;
+ * Nagle's algorithm stays on unless nodelay is set. unix_rr is the same over a socket pair.
  *
- * The answering side writes the number of its CPU into the first bytes of the response, which costs nothing and tells the timed side
- * whether both were on one CPU.
+ * The answering side writes the number of its CPU into the first bytes of the response, which costs nothing and tells
+ * the timed side whether both were on one CPU.
  */
 #include "real_inner.h"
 

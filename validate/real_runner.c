@@ -1,9 +1,10 @@
 /*
- * real_runner.c - the process between caller and tasks: starts them, takes counts at the beginning and the end, sees failures, and
- * leaves nobody behind; see real_inner.h.
+ * real_runner.c - the process between caller and tasks: starts them, takes counts at the beginning and the end, sees
+ * failures, and leaves nobody behind; see real_inner.h.
  *
- * It sleeps while the tasks run: the clock times are on the board before `go`, and it wakes only to take counts. It is the leader of a
- * process group of its own (Ctrl-C goes to the caller, who decides), and the subreaper of everything below.
+ * It sleeps while the tasks run: the clock times are on the board before `go`, and it wakes only to take counts. It
+ * is the leader of a process group of its own (Ctrl-C goes to the caller, who decides), and the subreaper of
+ * everything below.
  */
 #include "real_inner.h"
 
@@ -106,7 +107,8 @@ static bool all_fine(struct runner *r)
     return !r->failed;
 }
 
-/* Sleep until `until` (CLOCK_MONOTONIC ns), or until `events` announcements have come. false when something went wrong. */
+/* Sleep until `until` (CLOCK_MONOTONIC ns), or until `events` announcements have come. false when something went
+ * wrong. */
 static bool wait_for(struct runner *r, uint64_t until, uint64_t events)
 {
     struct pollfd p[2] = {{.fd = r->signal_fd, .events = POLLIN}, {.fd = r->b->event_fd, .events = POLLIN}};
@@ -220,8 +222,8 @@ static void run_whole(struct runner *r)
     if (b->spec.counters != REAL_COUNT_NONE) snapshot(r, true);
 }
 
-/* Kill and reap whatever is below. What has not been reaped still owns its number; a task that another task forked dies with it and
- * comes to this process to be reaped. */
+/* Kill and reap whatever is below. What has not been reaped still owns its number; a task that another task forked
+ * dies with it and comes to this process to be reaped. */
 static void clean_up(struct runner *r)
 {
     struct real_board *b = r->b;

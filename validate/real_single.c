@@ -1,6 +1,6 @@
 /*
- * real_single.c - workloads of single tasks: system calls in a loop, CPU hogs, tasks that run and sleep. Hogs and periodic tasks serve as
- * background load too.
+ * real_single.c - workloads of single tasks: system calls in a loop, CPU hogs, tasks that run and sleep. Hogs and
+ * periodic tasks serve as background load too.
  */
 #include "real_inner.h"
 
@@ -16,12 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- syscall ---------------------------------------------------------------------------------------------------------- */
+/* --- syscall
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* Calls between two looks at the clock. */
 #define BATCH 64u
 
-/* n calls of one kind. Descriptor 0 is /dev/null. Results do not matter: most of these calls fail, on purpose and cheaply. */
+/* n calls of one kind. Descriptor 0 is /dev/null. Results do not matter: most of these calls fail, on purpose and
+ * cheaply. */
 #define LOOP(name, call) \
     static void name(uint32_t n) \
     { \
@@ -84,7 +86,8 @@ static void syscall_body(struct real_board *b, struct real_task *t, void *arg)
     meter_finish(&r);
 }
 
-/* --- hog, periodic ------------------------------------------------------------------------------------------------------ */
+/* --- hog, periodic
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* What a hog or periodic task does: the workload's own keys, or those of a background entry. */
 struct load {
@@ -129,7 +132,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* How far apart lines follow each other: 1, or a step over pages that meets each line once and that no prefetcher follows. */
+/* How far apart lines follow each other: 1, or a step over pages that meets each line once and that no prefetcher
+ * follows. */
 static uint64_t line_step(const struct load *l)
 {
     if (!l->random_pattern || l->lines < 3) return 1;
@@ -208,7 +212,8 @@ static void periodic_body(struct real_board *b, struct real_task *t, void *arg)
     if (timed) meter_finish(&r);
 }
 
-/* --- starting ------------------------------------------------------------------------------------------------------------ */
+/* --- starting
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static int start_task(struct real_board *b, struct real_task *t, real_body *body)
 {

@@ -1,10 +1,10 @@
 /*
  * real_stream.c - pipe_bw: a writer fills a pipe, its parent empties it.
  *
- * What lmbench's bw_pipe (src/bw_pipe.c) describes: the timed process opens the pipe and forks the writer; both touch their buffers
- * once; then the writer writes messages for ever and the reader reads `total` bytes per iteration, in reads of one message. Neither
- * looks at its data, but for the CPU number that the writer leaves in the first bytes of a message, by which the reader knows whether both
- * are on one CPU.
+ * What lmbench's bw_pipe (src/bw_pipe.c) describes: the timed process opens the pipe and forks the writer; both touch
+ * their buffers once; then the writer writes messages for ever and the reader reads `total` bytes per iteration, in
+ * reads of one message. Neither looks at its data, but for the CPU number that the writer leaves in the first bytes
+ * of a message, by which the reader knows whether both are on one CPU.
  */
 #include "real_inner.h"
 
