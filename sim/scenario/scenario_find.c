@@ -219,16 +219,7 @@ const char *suggest_file(struct arena *a, const char *name, const char *kind)
 {
     static const char *const scenarios[] = {"cases", "studies", "workloads"};
     bool whole = !strcmp(kind, "cases"); /* where a scenario is wanted, all that can be run by name */
-    const char *const *kinds = whole ? scenarios : &kind;
-    size_t n = whole ? WB_ARRAY_SIZE(scenarios) : 1, shown = 0;
-    const char *near = near_name(kinds, n, name, a);
-    char *text = near ? scan_printf(a, "did you mean '%s'?  Known: ", near) : scan_printf(a, "known: ");
-    for (size_t k = 0; k < n; k++) {
-        size_t count;
-        char **names = wb_scenario_list(kinds[k], &count);
-        for (size_t i = 0; i < count && strlen(text) < 600; i++)
-            text = scan_printf(a, "%s%s%s", text, shown++ ? ", " : "", names[i]);
-        wb_scenario_list_free(names);
-    }
-    return shown ? scan_printf(a, "%s   (or the path of a file)", text) : "give the path of a file; none is shipped";
+    const char *near = near_name(whole ? scenarios : &kind, whole ? WB_ARRAY_SIZE(scenarios) : 1, name, a);
+    if (near) return scan_printf(a, "did you mean '%s'?   (wakebal list %s)", near, kind);
+    return scan_printf(a, "see `wakebal list %s`, or give the path of a file", kind);
 }

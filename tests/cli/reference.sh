@@ -19,4 +19,11 @@ cd "$source" || exit 1
 for code in $(grep -rhoE '"[EW][0-9]{3}"' --include='*.c' sim cli models plots validate | tr -d '"' | sort -u); do
     "$wakebal" help "$code" >/dev/null 2>&1 || { echo "wakebal help $code explains nothing"; failed=1; }
 done
+# The examples of the guide are scenarios.
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+awk -v dir="$tmp" '/^```cfg/ { n++; on = 1; next } /^```/ { on = 0 } on { print > (dir "/" n ".cfg") }' docs/scenario-files.md
+for file in "$tmp"/*.cfg; do
+    "$wakebal" check "$file" >/dev/null || { echo "an example of docs/scenario-files.md is wrong"; failed=1; }
+done
 exit "$failed"
