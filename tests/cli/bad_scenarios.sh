@@ -4,6 +4,7 @@
 set -u
 cd "${WB_SOURCE_DIR:-$(dirname "$0")/../..}/tests/bad" || exit 1
 wakebal=${WAKEBAL:-../../build/release/wakebal}
+[ -x "$wakebal" ] || { echo "there is no $wakebal: build it, or name it in WAKEBAL"; exit 1; }
 unset WAKEBAL_PATH
 failed=0 count=0
 for file in [0-9]*.cfg; do

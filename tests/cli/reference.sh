@@ -5,6 +5,7 @@ set -u
 source=${WB_SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 wakebal=${WAKEBAL:-$source/build/release/wakebal}
 page=$source/docs/scenario-reference.md
+[ -x "$wakebal" ] || { echo "there is no $wakebal: build it, or name it in WAKEBAL"; exit 1; }
 unset WAKEBAL_PATH
 if [ "${1:-}" = --refresh ]; then
     "$wakebal" list keys --markdown >"$page"
