@@ -29,7 +29,7 @@ static bool idle_target(struct wb_exec *x, const struct wb_balance *b, cpu_id c)
 static cpu_id target_in(struct wb_exec *x, const struct wb_balance *b, const struct wb_sd *sd, const struct wb_sg *g, cpu_id from)
 {
     for (cpu_id c = wb_mask_next(&g->mask, from); c != WB_NO_CPU; c = wb_mask_next(&g->mask, c + 1)) {
-        if (o1_of(x)->v->active_all && visited(sd, c)) continue;
+        if (visited(sd, c)) continue;
         if (c != b->exec_cpu) wb_scan_rq(x, c);
         if (idle_target(x, b, c)) return c;
     }

@@ -216,6 +216,20 @@ static void worked_cases_2_6_22(void **state)
     expect("linux-2.6.22", STOAKLEY, 2, 2, 0, THIS, O1_R_AFFINE_LOAD);             /* 100 * 256 <= 112 * 256 */
 }
 
+/* The margin is 100 + 25 / 2 = 112 %: 25600 <= 112 * 215 is false (125 % would pull). */
+static void affine_margin_2_6_22(void **state)
+{
+    (void)state;
+    struct wb_task *p;
+    struct wb_sim *s = scene("linux-2.6.22", STOAKLEY, 1, 0, &p);
+    fake_runnable(s, PREV, 6);
+    assert_int_equal(o1_rq(&s->rq[PREV])->weight, 215); /* 128 + 17 ticks of 25 */
+    fake_ticks(s, PREV, 9);
+    struct wb_wakeup w = {.task = p, .this_cpu = THIS, .prev_cpu = PREV};
+    assert_int_equal(o1_policy.place_wakeup(fake_exec(s, THIS), &w).rule, O1_R_NO_PULL);
+    fake_free(s);
+}
+
 /* The smallest domain that covers both CPUs decides; NODE has WAKE_BALANCE only. */
 static void one_domain_decides_2_6_22(void **state)
 {
@@ -271,6 +285,7 @@ int main(void)
         cmocka_unit_test(wake_idle_2_6_22_guards),
         cmocka_unit_test(ignoring_sync_is_a_switch),
         cmocka_unit_test(worked_cases_2_6_22),
+        cmocka_unit_test(affine_margin_2_6_22),
         cmocka_unit_test(one_domain_decides_2_6_22),
         cmocka_unit_test(preemption_by_priority),
     };
