@@ -90,8 +90,8 @@ static int run(const struct cli_options *o, const struct request *r)
     /* Sizes where the source names none: the defaults of machine.cache.*. */
     struct wb_topo_options opt = {.cache_size = {32 << 10, 256 << 10, 8 << 20, 64 << 20}, .line = 64};
     if (find_numbering(r->numbering, &opt.numbering))
-        return cli_usage_error("wakebal topology", "schemes: default, smt_first, smt_last, interleaved", "no numbering '%s'",
-                               r->numbering);
+        return cli_usage_error("wakebal topology", "schemes: default, smt_first, smt_last, interleaved",
+                               "no numbering '%s'", r->numbering);
     struct wb_diag *d = wb_diag_new();
     struct wb_topology *t = make_topology(r, &opt, d);
     int rc = cli_print_diag(o, d);
@@ -123,11 +123,10 @@ int verb_topology(int argc, char **argv)
     cli_options_init(&o);
     int rc = cli_options_parse(&spec, argc, argv, &o);
     if (rc < 0) {
+        static const char *const wrong[] = {"say what: --live, --synthetic STRING or --from-hwloc FILE",
+                                            "give one of --live, --synthetic and --from-hwloc"};
         int sources = r.live + (r.synthetic != NULL) + (r.hwloc != NULL);
-        rc = sources == 1 ? run(&o, &r)
-                          : cli_usage_error("wakebal topology", NULL,
-                                            sources ? "give one of --live, --synthetic and --from-hwloc"
-                                                    : "say what: --live, --synthetic STRING or --from-hwloc FILE");
+        rc = sources == 1 ? run(&o, &r) : cli_usage_error("wakebal topology", NULL, "%s", wrong[sources > 1]);
     }
     cli_options_free(&o);
     return rc;

@@ -13,6 +13,7 @@
     "assumed, near Westmere X5650 (7-cpu.com: L1 4, L2 10, L3 40-42 cycles, memory +67 ns local, +105 ns remote)"
 #define C2C \
     "assumed, near Xeon E5-2695 v4 (N. Viennot, core-to-core-latency: SMT 7.6, same socket 44, other socket 118 ns)"
+#define STREAMS "assumed: several lines in flight, between the rates of the shared cache and of memory"
 #define OURS "convention of this program"
 #define FLIGHT "assumed: a few hundred ns over the interrupt bus or the interconnect"
 #define MENU "one state, the C1 of servers of that time; intel_idle.c (Linux 6.18) lists worst cases of 1-3 us for C1"
@@ -68,9 +69,9 @@
 #define DISTANCE(d, where, lat, read, write, flight) \
     COST("line.transfer." d, lat, C2C, \
          "Moving a modified line from " where ", operation included: a contended atomic, or one random access."), \
-        RATE("transfer." d ".read", read, C2C, \
+        RATE("transfer." d ".read", read, STREAMS, \
              "Bytes per second read in sequence that are modified in the cache of " where "."), \
-        RATE("transfer." d ".write", write, C2C, \
+        RATE("transfer." d ".write", write, STREAMS, \
              "Bytes per second written in sequence that are modified in the cache of " where "."), \
         GROUP("transfer." d, "Streams out of the cache of " where "."), \
     { \
