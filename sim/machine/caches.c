@@ -149,9 +149,10 @@ region_id wb_region_new(struct wb_machine_state *s, uint64_t bytes, const char *
     return id;
 }
 
-static struct region *region_at(const struct wb_machine_state *s, region_id id)
+struct region *region_at(const struct wb_machine_state *s, region_id id)
 {
-    WB_CHECK(id < s->sizes.regions + s->sizes.pages && s->region[id].bytes, "region %u is not alive", id);
+    uint32_t fresh = id < s->sizes.regions ? s->region_fresh : s->sizes.regions + s->page_fresh;
+    WB_CHECK(id < fresh && s->region[id].bytes, "region %u is not alive", id);
     return &s->region[id];
 }
 

@@ -50,6 +50,8 @@ void holder_touch(struct holder *h, uint32_t off, uint32_t n, uint32_t bytes, ui
 uint32_t holder_invalidate(struct holder *h, uint32_t off, uint32_t n);
 /* The span was read elsewhere: it is no longer modified here. */
 void holder_clean(struct holder *h, uint32_t off, uint32_t n);
+/* A region that is alive, checked. */
+struct region *region_at(const struct wb_machine_state *s, region_id id);
 /* Insert `bytes` into a cache: free room first, the rest displaces. Returns how many displaced others. */
 uint64_t cache_insert(struct cache *c, uint64_t bytes);
 

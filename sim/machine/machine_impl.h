@@ -139,6 +139,7 @@ struct wb_machine_state {
 };
 
 void caches_init(struct wb_machine_state *s);
+void pages_complete(struct wb_machine_sizes *z); /* defaults of the list rules */
 void pages_init(struct wb_machine_state *s);
 void lines_init(struct wb_machine_state *s);
 void bus_init(struct wb_machine_state *s);

@@ -20,6 +20,16 @@ static void *piece(struct layout *l, size_t n, size_t size)
     return p;
 }
 
+/* Rules of the page lists filled in, and room for what sits in them: pages that wait in the list of one CPU while
+ * another needs some must not make it steal. */
+static struct wb_machine_sizes complete(const struct wb_machine *m, const struct wb_machine_sizes *given)
+{
+    struct wb_machine_sizes z = *given;
+    pages_complete(&z);
+    z.pages += WB_MIN(m->topo->ncpus, z.pages) * (z.page_high + z.page_batch);
+    return z;
+}
+
 /* Set the pointers of s (which lives at the start of the block) and return the size of it all. */
 static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct wb_machine *m,
                       const struct wb_machine_sizes *z)
@@ -49,20 +59,23 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
 size_t wb_machine_state_size(const struct wb_machine *m, const struct wb_machine_sizes *sizes)
 {
     struct layout l = {0};
-    return lay_out(NULL, &l, m, sizes);
+    struct wb_machine_sizes z = complete(m, sizes);
+    return lay_out(NULL, &l, m, &z);
 }
 
 struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machine *m,
                                                const struct wb_machine_sizes *sizes)
 {
     WB_CHECK(mem && ((uintptr_t)mem & (ALIGN - 1)) == 0, "state memory is not aligned to %u", ALIGN);
-    WB_CHECK(sizes->regions < WB_NO_REGION - sizes->pages, "too many regions");
-    memset(mem, 0, wb_machine_state_size(m, sizes));
+    struct wb_machine_sizes z = complete(m, sizes);
+    WB_CHECK(z.regions < WB_NO_REGION - z.pages, "too many regions");
     struct wb_machine_state *s = mem;
     struct layout l = {.base = mem};
-    lay_out(s, &l, m, sizes);
+    memset(s, 0, sizeof *s);
+    lay_out(s, &l, m, &z);
     s->m = m;
-    s->sizes = *sizes;
+    s->sizes = z;
+    /* Regions, pages and lines are written when they are made: what is never used costs no real memory. */
     caches_init(s);
     pages_init(s);
     lines_init(s);

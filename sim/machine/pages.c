@@ -47,12 +47,8 @@ static uint32_t pop_tail(struct wb_machine_state *s, struct page_list *l)
     return id;
 }
 
-void pages_init(struct wb_machine_state *s)
+void pages_complete(struct wb_machine_sizes *z)
 {
-    const struct page_list empty = {WB_NO_REGION, WB_NO_REGION, 0};
-    for (uint32_t c = 0; c < s->m->topo->ncpus; c++) s->page_cpu[c] = empty;
-    for (uint32_t n = 0; n < s->m->topo->level[WB_LVL_NODE].ngroups; n++) s->page_node[n] = empty;
-    struct wb_machine_sizes *z = &s->sizes;
     if (!z->page_bytes) z->page_bytes = 4096;
     /* 2.6.11 zone_batchsize(): at most 256 KiB a batch, a quarter of that. */
     if (!z->page_batch) z->page_batch = WB_MAX(1u, 256u * 1024u / z->page_bytes / 4);
@@ -60,6 +56,13 @@ void pages_init(struct wb_machine_state *s)
         z->page_low = 2 * z->page_batch;
         z->page_high = 6 * z->page_batch;
     }
+}
+
+void pages_init(struct wb_machine_state *s)
+{
+    const struct page_list empty = {WB_NO_REGION, WB_NO_REGION, 0};
+    for (uint32_t c = 0; c < s->m->topo->ncpus; c++) s->page_cpu[c] = empty;
+    for (uint32_t n = 0; n < s->m->topo->level[WB_LVL_NODE].ngroups; n++) s->page_node[n] = empty;
 }
 
 /* The next page that was never used, or WB_NO_REGION. */

@@ -311,8 +311,7 @@ static void touch_span(struct toucher *t)
 static void begin(struct toucher *t, struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span)
 {
     WB_CHECK(cpu < s->m->topo->ncpus, "CPU %u", cpu);
-    WB_CHECK(span->region < s->sizes.regions + s->sizes.pages, "region %u", span->region);
-    struct region *r = &s->region[span->region];
+    struct region *r = region_at(s, span->region);
     WB_CHECK((uint64_t)span->offset + span->bytes <= r->bytes, "span %u+%u outside region '%s' of %u bytes",
              span->offset, span->bytes, r->name, r->bytes);
     t->s = s;

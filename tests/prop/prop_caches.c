@@ -287,9 +287,9 @@ static void conservation(void **state)
 }
 
 /* ---- pages ---- */
-enum { PAGES = 64, BATCH = 3, LOW = 2, HIGH = 8 };
+enum { PAGES = 40, BATCH = 3, LOW = 2, HIGH = 8, POOL = PAGES + 2 * (HIGH + BATCH) };
 struct list {
-    uint32_t id[PAGES], n; /* id[n - 1] is the hottest */
+    uint32_t id[POOL], n; /* id[n - 1] is the hottest */
 };
 
 static void put_hot(struct list *l, uint32_t id)
@@ -319,7 +319,7 @@ static uint32_t twin_alloc(struct page_twin *w, cpu_id c)
     for (uint32_t i = 0, n = hot->n <= LOW ? BATCH : 0; i < n; i++) {
         if (w->common.n)
             put_cold(hot, w->common.id[--w->common.n]);
-        else if (w->fresh < PAGES)
+        else if (w->fresh < POOL)
             put_cold(hot, w->fresh++);
     }
     if (hot->n) return hot->id[--hot->n];

@@ -373,15 +373,19 @@ static void page_lists(void **state)
     wb_page_free(s, 1, p[4]);
     assert_int_equal(wb_page_alloc(s, 1), p[4]);
     assert_int_equal(wb_page_alloc(s, 1), p[3]);
-    /* batch 4, high 24: the 25th free page of CPU 1 sends four cold ones back, which CPU 0 then gets */
+    /* batch 4, high 24: the 25th free page of CPU 1 sends the four coldest back, which CPU 0 gets when its list is
+     * short */
     struct wb_machine_state *fresh = wb_machine_state_new(m, &z);
     for (int i = 0; i < 40; i++) p[i] = wb_page_alloc(fresh, 0);
     for (int i = 0; i < 40; i++) assert_int_not_equal(p[i], WB_NO_REGION);
-    assert_int_equal(wb_page_alloc(fresh, 1), WB_NO_REGION);
-    for (int i = 0; i < 24; i++) wb_page_free(fresh, 1, p[i]);
-    wb_page_free(fresh, 1, p[24]);
-    region_id got = wb_page_alloc(fresh, 0);
-    assert_true(got == p[0] || got == p[1] || got == p[2] || got == p[3]);
+    for (int i = 0; i < 25; i++) wb_page_free(fresh, 1, p[i]);
+    bool back = false;
+    for (int i = 0; i < 16; i++) {
+        region_id got = wb_page_alloc(fresh, 0);
+        assert_true(got < p[4] || got > p[24] || got == p[0] || got == p[1] || got == p[2] || got == p[3]);
+        back |= got == p[0];
+    }
+    assert_true(back);
     wb_machine_state_free(s);
     wb_machine_state_free(fresh);
     wb_machine_free(m);

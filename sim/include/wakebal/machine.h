@@ -296,7 +296,7 @@ typedef uint32_t server_id;
 
 struct wb_machine_sizes {
     uint32_t regions; /* most regions alive at once, pages not counted */
-    uint32_t pages;   /* most pages alive at once, plus what sits in free lists: up to page_high per CPU */
+    uint32_t pages;   /* most pages in use at once; what sits in the lists of CPUs is added by the state itself */
     uint32_t lines;   /* most contended lines alive at once */
     /* Rules of the page lists; 0 = as Linux 2.6.3 .. 2.6.14: pages of 4096, batch = 256 KiB / page size / 4, low = 2
      * batches, high = 6 (low is taken as given when high is). A list of `low` pages takes a batch before it gives
