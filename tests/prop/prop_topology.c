@@ -175,8 +175,41 @@ static void synthetic_as_hwloc(void **state)
     assert_true(compared > 30 || getenv("WB_PROP_SEED") || getenv("WB_PROP_RUNS"));
 }
 
+/* An XML file that hwloc writes gives the machine that its string gives: groups, numbers, sizes, distances. */
+static void xml_as_synthetic(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        "pack:2 [numa(memory=8GB)] l3:1(size=8388608) core:4 pu:2(indexes=2*8:1*2)",
+        "[numa] pack:4 l3:1(size=6291456) l2:1(size=262144) l1:1(size=16384) core:1 pu:1"};
+    char path[] = "/tmp/wakebal-xml-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    for (size_t i = 0; i < WB_ARRAY_SIZE(text); i++) {
+        hwloc_topology_t h;
+        assert_true(hwloc_reads(&h, text[i]));
+        assert_int_equal(hwloc_topology_export_xml(h, path, 0), 0);
+        struct wb_topo_options opt = fixture_options();
+        struct wb_diag *d = wb_diag_new();
+        struct wb_topology *a = fixture_topology(text[i]), *b = wb_topo_from_hwloc_xml(path, &opt, d);
+        assert_non_null(b);
+        assert_int_equal(a->ncpus, b->ncpus);
+        for (int l = 0; l < WB_TOPO_LEVELS; l++)
+            assert_memory_equal(a->level[l].of, b->level[l].of, a->ncpus * sizeof(uint32_t));
+        assert_int_equal(a->cache[wb_topo_cache_of(a, 0, 2)].size, b->cache[wb_topo_cache_of(b, 0, 2)].size);
+        assert_int_equal(b->node_distance[0], 10);
+        if (!i) assert_int_equal(a->node_memory[1], b->node_memory[1]);
+        hwloc_topology_destroy(h);
+        wb_topology_free(a);
+        wb_topology_free(b);
+        wb_diag_free(d);
+    }
+    unlink(path);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(synthetic_as_hwloc)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(synthetic_as_hwloc), cmocka_unit_test(xml_as_synthetic)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
