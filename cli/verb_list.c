@@ -157,12 +157,26 @@ static int list_policies(const struct list *l)
     return EXIT_FINE;
 }
 
+static void print_metrics(const struct wb_metric_def *d, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        printf("%-28s %-8s %-7s %s\n", d[i].name, d[i].unit, wb_better_name(d[i].better), d[i].help);
+}
+
 static int list_metrics(const struct list *l)
 {
+    const struct wb_registry *m = cli_models();
     const struct wb_metric_def *d;
     (void)l;
-    for (size_t i = 0; (d = wb_metric_def_at(i)); i++)
-        printf("%-28s %-8s %-7s %s\n", d->name, d->unit, wb_better_name(d->better), d->help);
+    for (size_t i = 0; (d = wb_metric_def_at(i)); i++) print_metrics(d, 1);
+    for (size_t i = 0; i < m->nworkloads; i++) {
+        if (m->workloads[i]->nmetrics) printf("\nOf workload %s:\n", m->workloads[i]->kind);
+        print_metrics(m->workloads[i]->metrics, m->workloads[i]->nmetrics);
+    }
+    for (size_t i = 0; i < m->nipcs; i++) {
+        if (m->ipcs[i]->nmetrics) printf("\nOf %s:\n", m->ipcs[i]->kind);
+        print_metrics(m->ipcs[i]->metrics, m->ipcs[i]->nmetrics);
+    }
     return EXIT_FINE;
 }
 

@@ -189,31 +189,45 @@ static void make_labels(struct wb_sim *s, struct pipe_labels *fn)
     };
 }
 
-static struct wb_counter *machine_counter(struct wb_sim *s, const char *name, const char *help)
-{
-    return wb_counter_new(s, UINT32_MAX, name, "1", help);
-}
+/* What all pipes of the machine count. */
+static const struct wb_metric_def figures[] = {
+    {"pipe.wake_plain_writer", "1", WB_BETTER_NONE, "Wake calls without the sync hint made by writes."},
+    {"pipe.wake_sync_writer", "1", WB_BETTER_NONE, "Wake calls with the sync hint made by writes."},
+    {"pipe.wake_plain_reader", "1", WB_BETTER_NONE, "Wake calls without the sync hint made by reads."},
+    {"pipe.wake_sync_reader", "1", WB_BETTER_NONE, "Wake calls with the sync hint made by reads."},
+    {"pipe.found_plain_together", "1", WB_BETTER_NONE, "Sleepers met by a plain wake on the waker's CPU."},
+    {"pipe.found_plain_apart", "1", WB_BETTER_NONE, "Sleepers met by a plain wake on another CPU."},
+    {"pipe.found_sync_together", "1", WB_BETTER_NONE, "Sleepers met by a sync wake on the waker's CPU."},
+    {"pipe.found_sync_apart", "1", WB_BETTER_NONE, "Sleepers met by a sync wake on another CPU."},
+    {"pipe.handoffs", "1", WB_BETTER_NONE, "Turnovers: a chunk is taken out right after one was put in."},
+    {"pipe.fills", "1", WB_BETTER_NONE, "Chunks copied into pipes."},
+    {"pipe.drains", "1", WB_BETTER_NONE, "Chunks copied out of pipes."},
+    {"pipe.lock_sleeps", "1", WB_BETTER_NONE, "How often a task slept for a pipe's lock."},
+    {"pipe.sleeps_writer", "1", WB_BETTER_NONE, "How often a write waited for room."},
+    {"pipe.sleeps_reader", "1", WB_BETTER_NONE, "How often a read waited for data."},
+};
 
 static void make_counters(struct wb_sim *s, struct pipe_counters *n)
 {
-    n->wake[PIPE_BY_WRITER][0] =
-        machine_counter(s, "pipe.wake_plain_writer", "wake calls without the sync hint made by writes");
-    n->wake[PIPE_BY_WRITER][1] =
-        machine_counter(s, "pipe.wake_sync_writer", "wake calls with the sync hint made by writes");
-    n->wake[PIPE_BY_READER][0] =
-        machine_counter(s, "pipe.wake_plain_reader", "wake calls without the sync hint made by reads");
-    n->wake[PIPE_BY_READER][1] =
-        machine_counter(s, "pipe.wake_sync_reader", "wake calls with the sync hint made by reads");
-    n->found[0][0] = machine_counter(s, "pipe.found_plain_together", "sleepers met by a plain wake on the waker's CPU");
-    n->found[0][1] = machine_counter(s, "pipe.found_plain_apart", "sleepers met by a plain wake on another CPU");
-    n->found[1][0] = machine_counter(s, "pipe.found_sync_together", "sleepers met by a sync wake on the waker's CPU");
-    n->found[1][1] = machine_counter(s, "pipe.found_sync_apart", "sleepers met by a sync wake on another CPU");
-    n->handoffs = machine_counter(s, "pipe.handoffs", "turnovers: a chunk is taken out right after one was put in");
-    n->fills = machine_counter(s, "pipe.fills", "chunks copied into pipes");
-    n->drains = machine_counter(s, "pipe.drains", "chunks copied out of pipes");
-    n->lock_sleeps = machine_counter(s, "pipe.lock_sleeps", "how often a task slept for a pipe's lock");
-    n->sleeps[PIPE_BY_WRITER] = machine_counter(s, "pipe.sleeps_writer", "how often a write waited for room");
-    n->sleeps[PIPE_BY_READER] = machine_counter(s, "pipe.sleeps_reader", "how often a read waited for data");
+    struct wb_counter **const place[] = {
+        &n->wake[PIPE_BY_WRITER][0],
+        &n->wake[PIPE_BY_WRITER][1],
+        &n->wake[PIPE_BY_READER][0],
+        &n->wake[PIPE_BY_READER][1],
+        &n->found[0][0],
+        &n->found[0][1],
+        &n->found[1][0],
+        &n->found[1][1],
+        &n->handoffs,
+        &n->fills,
+        &n->drains,
+        &n->lock_sleeps,
+        &n->sleeps[PIPE_BY_WRITER],
+        &n->sleeps[PIPE_BY_READER],
+    };
+    _Static_assert(WB_ARRAY_SIZE(place) == WB_ARRAY_SIZE(figures), "one counter per row");
+    for (size_t i = 0; i < WB_ARRAY_SIZE(figures); i++)
+        *place[i] = wb_counter_new(s, UINT32_MAX, figures[i].name, figures[i].unit, figures[i].help);
 }
 
 static uint8_t index_of(const char *word, const char *const *words)
@@ -259,6 +273,8 @@ const struct wb_ipc_ops wb_ipc_pipe = {
             "with exclusive sleepers.",
     .keys = pipe_keys,
     .nkeys = PIPE_KEYS,
+    .metrics = figures,
+    .nmetrics = WB_ARRAY_SIZE(figures),
     .frame_need = FRAME_NEED,
     .init = pipe_init,
     .open = pipe_open,

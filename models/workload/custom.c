@@ -195,27 +195,28 @@ static int make_copy(struct custom *c)
 
 /* ---- the entry ---- */
 
+/* What an instance reports. */
+static const struct wb_metric_def figures[] = {
+    {"loops", "1/s", WB_BETTER_HIGHER, "Rounds of outermost loops per second, all tasks together."},
+    {"COUNTER", "1/s", WB_BETTER_HIGHER, "Counted by the programs, per second."},
+    {"STOPWATCH", "s", WB_BETTER_LOWER, "Time between start and stop of this stopwatch."},
+};
+
 static void make_figures(struct custom *c)
 {
-    static const struct wb_metric_spec loops = {.name = "loops",
-                                                .unit = "1/s",
-                                                .better = WB_BETTER_HIGHER,
-                                                .help = "rounds of outermost loops per second, all tasks together"};
+    const struct wb_metric_spec loops = wb_metric_spec_of(&figures[0]);
     struct wb_sim *s = c->e.s;
     c->progress = wb_sim_alloc(s, (c->ncounters + 1) * sizeof *c->progress);
     for (uint32_t i = 0; i < c->ncounters; i++) {
         struct wb_metric_spec *m = wb_sim_alloc(s, sizeof *m);
-        *m = (struct wb_metric_spec){.name = c->counter[i],
-                                     .unit = "1/s",
-                                     .better = WB_BETTER_HIGHER,
-                                     .help = "counted by the programs, per second"};
+        *m = wb_metric_spec_of(&figures[1]);
+        m->name = c->counter[i];
         c->progress[i] = wb_progress_new(s, c->e.instance, m);
     }
     c->loops = wb_progress_new(s, c->e.instance, &loops);
     for (uint32_t t = 0; t < c->ntasks; t++)
         for (uint32_t i = 0; i < c->task[t].prog.nwatches; i++)
-            c->task[t].prog.hist[i] = wb_latency_new(s, c->e.instance, c->task[t].prog.watch[i],
-                                                     "time between start and stop of this stopwatch");
+            c->task[t].prog.hist[i] = wb_latency_new(s, c->e.instance, c->task[t].prog.watch[i], figures[2].help);
 }
 
 /* Something must end the run. */
@@ -355,6 +356,8 @@ const struct wb_workload_ops wb_workload_custom = {
                 "system call, not futexes.",
     .keys = keys,
     .nkeys = WB_ARRAY_SIZE(keys),
+    .metrics = figures,
+    .nmetrics = WB_ARRAY_SIZE(figures),
     .frame_need = CUSTOM_FRAME_NEED,
     .build = build,
 };

@@ -50,12 +50,14 @@ static int make_one(const struct workload_entry *e, const struct hog *g, uint32_
     return 0;
 }
 
+/* What an instance reports. */
+static const struct wb_metric_def figures[] = {
+    {"work", "1/s", WB_BETTER_HIGHER, "Chunks of work done per second, all hogs together."},
+};
+
 static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path, uint32_t instance, struct wb_diag *d)
 {
-    static const struct wb_metric_spec work = {.name = "work",
-                                               .unit = "1/s",
-                                               .better = WB_BETTER_HIGHER,
-                                               .help = "chunks of work done per second, all hogs together"};
+    const struct wb_metric_spec work = wb_metric_spec_of(&figures[0]);
     struct workload_entry e;
     if (workload_read(&e, s, cfg, path, instance, d) < 0) return -1;
     struct hog *g = wb_sim_alloc(s, sizeof *g);
@@ -123,6 +125,8 @@ const struct wb_workload_ops wb_workload_hog = {
     .weakness = "Real programs sleep, fault and share caches; a hog's only interaction is the CPU that it takes.",
     .keys = keys,
     .nkeys = WB_ARRAY_SIZE(keys),
+    .metrics = figures,
+    .nmetrics = WB_ARRAY_SIZE(figures),
     .frame_need = sizeof(struct hog_frame) + 64,
     .build = build,
 };

@@ -73,20 +73,22 @@ static int make_one(const struct workload_entry *e, const struct periodic *p, ui
     return 0;
 }
 
+/* What an instance reports. */
+static const struct wb_metric_def figures[] = {
+    {"cycles", "1/s", WB_BETTER_HIGHER, "Run and sleep cycles per second, all tasks together."},
+    {"lateness", "s", WB_BETTER_LOWER, "Time from the moment a sleep should have ended until the task ran."},
+    {"overruns", "1", WB_BETTER_NONE, "Periods that were missed because the work was not done in time."},
+};
+
 static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path, uint32_t instance, struct wb_diag *d)
 {
-    static const struct wb_metric_spec cycles = {.name = "cycles",
-                                                 .unit = "1/s",
-                                                 .better = WB_BETTER_HIGHER,
-                                                 .help = "run and sleep cycles per second, all tasks together"};
+    const struct wb_metric_spec cycles = wb_metric_spec_of(&figures[0]);
     struct workload_entry e;
     if (workload_read(&e, s, cfg, path, instance, d) < 0) return -1;
     struct periodic *p = wb_sim_alloc(s, sizeof *p);
     *p = (struct periodic){.instance = instance, .endless = e.endless, .cycles = wb_progress_new(s, instance, &cycles)};
-    p->late =
-        wb_latency_new(s, instance, "lateness", "time from the moment a sleep should have ended until the task ran");
-    p->overruns =
-        wb_counter_new(s, instance, "overruns", "1", "periods that were missed because the work was not done in time");
+    p->late = wb_latency_new(s, instance, figures[1].name, figures[1].help);
+    p->overruns = wb_counter_new(s, instance, figures[2].name, figures[2].unit, figures[2].help);
     p->run = wb_cfg_dist(cfg, workload_key(&e, "run"));
     p->sleep = wb_cfg_dist(cfg, workload_key(&e, "sleep"));
     if (wb_cfg_has(cfg, workload_key(&e, "period"))) p->period = (sim_time)wb_cfg_int(cfg, workload_key(&e, "period"));
@@ -147,6 +149,8 @@ const struct wb_workload_ops wb_workload_periodic = {
                 "so no affine or sync wakeup.",
     .keys = keys,
     .nkeys = WB_ARRAY_SIZE(keys),
+    .metrics = figures,
+    .nmetrics = WB_ARRAY_SIZE(figures),
     .frame_need = sizeof(struct periodic_frame) + 64,
     .build = build,
 };

@@ -108,13 +108,14 @@ static int make_pair(const struct workload_entry *e, const struct bw *shape, uin
     return 0;
 }
 
+/* What an instance reports. */
+static const struct wb_metric_def figures[] = {
+    {"bandwidth", "B/s", WB_BETTER_HIGHER, "Bytes that the readers got, per second, all copies together."},
+};
+
 static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path, uint32_t instance, struct wb_diag *d)
 {
-    static const struct wb_metric_spec bandwidth = {.name = "bandwidth",
-                                                    .unit = "B/s",
-                                                    .better = WB_BETTER_HIGHER,
-                                                    .help =
-                                                        "bytes that the readers got, per second, all copies together"};
+    const struct wb_metric_spec bandwidth = wb_metric_spec_of(&figures[0]);
     struct workload_entry e;
     struct workload_cmd cmd;
     if (workload_read(&e, s, cfg, path, instance, d) < 0 || workload_cmd_read(&e, "pipe_bw", &cmd) < 0) return -1;
@@ -189,6 +190,8 @@ const struct wb_workload_ops wb_workload_pipe_bw = {
                 "result is modal (together or apart) and a mean says little: compare same CPU, two CPUs and free.",
     .keys = keys,
     .nkeys = WB_ARRAY_SIZE(keys),
+    .metrics = figures,
+    .nmetrics = WB_ARRAY_SIZE(figures),
     .frame_need = sizeof(struct bw_frame) + WORKLOAD_IPC_FRAMES,
     .build = build,
 };

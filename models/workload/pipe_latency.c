@@ -162,18 +162,18 @@ static int make_pair(const struct workload_entry *e, const struct lat *shape, ui
     return 0;
 }
 
+/* What an instance reports. */
+static const struct wb_metric_def figures[] = {
+    {"round_trip", "s", WB_BETTER_LOWER, "Time per round trip; with copies, elapsed time over all trips."},
+    {"trips", "1/s", WB_BETTER_HIGHER, "Round trips per second, all copies together."},
+    {"trip_time", "s", WB_BETTER_LOWER, "Time of single round trips, think time included."},
+};
+
 static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path, uint32_t instance, struct wb_diag *d)
 {
-    static const struct wb_metric_spec trips = {.name = "trips",
-                                                .unit = "1/s",
-                                                .better = WB_BETTER_HIGHER,
-                                                .help = "round trips per second, all copies together"};
-    static const struct wb_metric_spec round_trip = {
-        .name = "round_trip",
-        .unit = "s",
-        .better = WB_BETTER_LOWER,
-        .per_count = true,
-        .help = "time per round trip; with copies, elapsed time over all trips"};
+    const struct wb_metric_spec trips = wb_metric_spec_of(&figures[1]);
+    struct wb_metric_spec round_trip = wb_metric_spec_of(&figures[0]);
+    round_trip.per_count = true;
     struct workload_entry e;
     struct workload_cmd cmd;
     if (workload_read(&e, s, cfg, path, instance, d) < 0 || workload_cmd_read(&e, "pipe_latency", &cmd) < 0) return -1;
@@ -184,7 +184,7 @@ static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path
     l.think = wb_cfg_dist(cfg, workload_key(&e, "think"));
     l.round_trip = wb_progress_new(s, instance, &round_trip);
     l.trips = wb_progress_new(s, instance, &trips);
-    l.hist = wb_latency_new(s, instance, "trip_time", "time of single round trips, think time included");
+    l.hist = wb_latency_new(s, instance, figures[2].name, figures[2].help);
     for (uint32_t k = 0; k < copies; k++)
         if (make_pair(&e, &l, k, workload_cmd_bool(&e, &cmd, "threads")) < 0) return -1;
     workload_expect(&e, copies);
@@ -254,6 +254,8 @@ const struct wb_workload_ops wb_workload_pipe_latency = {
                 "nothing about pipelines that overlap.",
     .keys = keys,
     .nkeys = WB_ARRAY_SIZE(keys),
+    .metrics = figures,
+    .nmetrics = WB_ARRAY_SIZE(figures),
     .frame_need = sizeof(struct lat_frame) + sizeof(struct whole) + WORKLOAD_IPC_FRAMES,
     .build = build,
 };

@@ -11,17 +11,17 @@
 #define NONE WB_BETTER_NONE
 
 static const struct wb_metric_def def[] = {
-    {"RATE.high_mode", "as RATE", NONE,
+    {"RATE.high_mode", "RATE", NONE,
      "Mean of the windows in the upper mode; the mean of all windows when there is one mode."},
     {"RATE.high_share", "1", NONE, "Share of the windows in the upper mode; 1 when there is one mode."},
-    {"RATE.low_mode", "as RATE", NONE,
+    {"RATE.low_mode", "RATE", NONE,
      "Mean of the windows in the lower mode; the mean of all windows when there is one mode."},
     {"RATE.modes", "1", NONE,
      "2 when the windows fall into two clusters whose means are more than 5 (1 + 10 / windows) inner standard "
      "deviations and 2 % apart, each with 5 % of the windows; else 1. 0 without a full window."},
-    {"RATE.p10", "as RATE", NONE, "10 % of the full windows are not above it."},
-    {"RATE.p50", "as RATE", NONE, "Median over the full windows."},
-    {"RATE.p90", "as RATE", NONE, "90 % of the full windows are not above it."},
+    {"RATE.p10", "RATE", NONE, "10 % of the full windows are not above it."},
+    {"RATE.p50", "RATE", NONE, "Median over the full windows."},
+    {"RATE.p90", "RATE", NONE, "90 % of the full windows are not above it."},
     {"TIME.count", "1", NONE, "How many times the histogram holds."},
     {"TIME.max", "s", DOWN, "The largest value, exact."},
     {"TIME.p50", "s", DOWN, "Median: half of the values are not above it (within 1/64)."},
@@ -82,9 +82,15 @@ static bool is_wild(const char *s, size_t n)
     return n > 0;
 }
 
-/* Segments equal one by one, where capitals in the pattern stand for any segment. */
+/* Segments equal one by one, where capitals in the pattern stand for any segment; at its begin for any number of
+ * them. */
 static bool matches(const char *pattern, const char *name)
 {
+    size_t head = segment(pattern);
+    if (is_wild(pattern, head)) {
+        size_t tail = strlen(pattern + head), n = strlen(name);
+        return n > tail && !strcmp(name + n - tail, pattern + head);
+    }
     for (;;) {
         size_t n = segment(pattern), k = segment(name);
         if (!k || (!is_wild(pattern, n) && (n != k || memcmp(pattern, name, n)))) return false;

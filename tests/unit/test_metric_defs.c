@@ -24,7 +24,9 @@ static void test_patterns(void **state)
     assert_string_equal(wb_metric_def_find("migrations.rate")->name, "migrations.rate");
     assert_string_equal(wb_metric_def_find("bandwidth.p10")->name, "RATE.p10");
     assert_string_equal(wb_metric_def_find("balance.newidle.calls")->name, "balance.KIND.calls");
+    assert_string_equal(wb_metric_def_find("regime.apart.p99")->name, "TIME.p99");
     assert_null(wb_metric_def_find("migrations.a.b"));
+    assert_null(wb_metric_def_find(".p99"));
     assert_null(wb_metric_def_find("migrations."));
     assert_null(wb_metric_def_find("balance.newidle"));
     assert_null(wb_metric_def_find(""));

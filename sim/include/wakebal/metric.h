@@ -43,6 +43,11 @@ struct wb_metric_def {
     enum wb_better better;
     const char *help; /* the definition, one or two sentences */
 };
+/* A plain rate (counts per second) as the row of a model's table says. */
+static inline struct wb_metric_spec wb_metric_spec_of(const struct wb_metric_def *d)
+{
+    return (struct wb_metric_spec){.name = d->name, .unit = d->unit, .better = d->better, .help = d->help};
+}
 const struct wb_metric_def *wb_metric_def_at(size_t i); /* sorted by name; NULL past the end */
 /* exact name, else a matching pattern; NULL: unknown */
 const struct wb_metric_def *wb_metric_def_find(const char *name);

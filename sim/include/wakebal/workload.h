@@ -85,6 +85,8 @@ struct wb_ipc_ops {
     uint32_t abi;
     const char *kind;           /* "pipe" */
     const char *help;
+    const struct wb_metric_def *metrics; /* what its channels count, for `list metrics`; may be NULL */
+    size_t nmetrics;
     const struct wb_key *keys;  /* kernel.* rows of this IPC kind (rule version, path costs) */
     size_t nkeys;
     size_t frame_need;
