@@ -67,6 +67,12 @@ static bool protected_now(const struct fair_sim *f, const struct fair_task *p)
     return p->vprot == p->deadline;
 }
 
+/* Whether that counts: 6.18 protects a little without RUN_TO_PARITY too. */
+static bool guarded(const struct fair_sim *f, const struct fair_task *p)
+{
+    return (f->v->release == FAIR_6_18 || fair_on(f, FAIR_F_RUN_TO_PARITY)) && protected_now(f, p);
+}
+
 static void protect(const struct fair_sim *f, const struct fair_rq *r, struct fair_task *p)
 {
     p->vprot = p->deadline;
@@ -218,8 +224,7 @@ static struct fair_task *pick_eevdf(const struct fair_sim *f, struct fair_rq *r,
     if (f->v->release == FAIR_6_18 && fair_on(f, FAIR_F_PICK_BUDDY) && r->next && fair_within(&b, r->next->vruntime))
         return r->next;
     if (curr && !fair_within(&b, curr->vruntime)) curr = NULL;
-    bool parity = f->v->release == FAIR_6_18 || fair_on(f, FAIR_F_RUN_TO_PARITY);
-    if (curr && may_protect && parity && protected_now(f, curr)) return curr;
+    if (curr && may_protect && guarded(f, curr)) return curr;
     struct fair_node *n = fair_tree_first_within(&r->tree, &b);
     struct fair_task *best = n ? fair_of_node(n) : NULL;
     if (!best || (curr && fair_before(curr->deadline, best->deadline))) best = curr;
@@ -261,7 +266,7 @@ static enum fair_rule why_not(const struct fair_sim *f, const struct fair_rq *r,
                               const struct fair_task *picked)
 {
     if (!fair_eligible(r, p)) return FAIR_R_EEVDF_INELIGIBLE;
-    return picked == r->curr && protected_now(f, picked) ? FAIR_R_EEVDF_PROTECTED : FAIR_R_EEVDF_LATER;
+    return picked == r->curr && guarded(f, picked) ? FAIR_R_EEVDF_PROTECTED : FAIR_R_EEVDF_LATER;
 }
 
 static bool preempts(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p, uint32_t wake_flags, wb_rule *rule)

@@ -70,6 +70,23 @@ void wb_raise_balance(struct wb_exec *x)
     x->sim->balance_raised++;
     x->sim->rq[x->cpu].balance_softirq = true;
 }
+void wb_kick_nohz(struct wb_exec *x, cpu_id cpu)
+{
+    x->sim->kicks++;
+    x->sim->kicked = cpu;
+}
+void wb_finish_dequeue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t)
+{
+    assert_true(t->delayed);
+    (void)x->sim->ops->dequeue(x, rq, t, WB_DEQ_SLEEP | WB_DEQ_DELAYED);
+    t->delayed = t->on_rq = false;
+}
+/* Every task is called "task" here. */
+const char *wb_task_name(const struct wb_task *t)
+{
+    (void)t;
+    return "task";
+}
 void wb_tick_stop(struct wb_sim *s, cpu_id cpu) { s->tick_stopped[cpu] = true; }
 void wb_tick_start(struct wb_sim *s, cpu_id cpu) { s->tick_stopped[cpu] = false; }
 
@@ -296,8 +313,8 @@ struct wb_task *fake_schedule(struct wb_sim *s, cpu_id cpu, enum wb_task_state s
     if (prev != rq->idle) {
         if (state != WB_RUNNING) {
             prev->state = (uint8_t)state;
-            (void)s->ops->dequeue(x, rq, prev, WB_DEQ_SLEEP | (state == WB_DEAD ? WB_DEQ_EXIT : 0u));
-            prev->on_rq = false;
+            prev->delayed = !s->ops->dequeue(x, rq, prev, WB_DEQ_SLEEP | (state == WB_DEAD ? WB_DEQ_EXIT : 0u));
+            prev->on_rq = prev->delayed;
         }
         s->ops->put_prev(x, rq, prev);
     }
@@ -327,8 +344,16 @@ struct wb_choice fake_wake(struct wb_sim *s, struct wb_task *t, cpu_id waker_cpu
 {
     struct wb_exec *x = &s->rq[waker_cpu].curr->x;
     struct wb_wakeup w = {.task = t, .this_cpu = waker_cpu, .prev_cpu = t->cpu, .flags = flags};
-    struct wb_choice c = s->ops->place_wakeup(x, &w);
     wb_rule rule = 0;
+    if (t->delayed) { /* still queued: where it is */
+        s->ops->enqueue(x, &s->rq[t->cpu], t, WB_ENQ_WAKEUP | WB_ENQ_DELAYED);
+        t->delayed = false;
+        t->state = WB_RUNNING;
+        if (s->ops->check_preempt(x, &s->rq[t->cpu], t, flags, &rule)) wb_resched(x, &s->rq[t->cpu]);
+        if (preempt) *preempt = rule;
+        return (struct wb_choice){.cpu = t->cpu};
+    }
+    struct wb_choice c = s->ops->place_wakeup(x, &w);
     if (c.cpu != t->cpu) {
         s->ops->migrate(x, t, t->cpu, c.cpu);
         t->cpu = c.cpu;

@@ -29,7 +29,8 @@ struct wb_sim {
     const char *fn_name[FAKE_FNS];
     uint32_t nfn;
     /* what the policy did */
-    uint64_t charged[FAKE_FNS], scans, moves, resched_calls, balance_raised;
+    uint64_t charged[FAKE_FNS], scans, moves, resched_calls, balance_raised, kicks;
+    cpu_id kicked; /* the last one that was asked to balance for the idle */
     bool *tick_stopped;
     struct wb_key_registry *keys;
     struct wb_diag *diag;
