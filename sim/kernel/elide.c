@@ -32,14 +32,22 @@ void tick_measure(struct wb_sim *s, struct wb_cpu *c)
     e->switches = c->stats.switches;
 }
 
-static bool was_plain(const struct wb_cpu *c)
+/* The own runqueue lock, free and its line here, costs its uncontended price and no more. */
+static bool uncontended(const struct wb_sim *s, sim_time dur)
+{
+    const struct wb_machine_spec *m = wb_machine_costs(s->machine);
+    return dur <= WB_MAX(m->rmw_locked, m->line_write);
+}
+
+static bool was_plain(const struct wb_sim *s, const struct wb_cpu *c)
 {
     const struct tick_elision *e = &c->elide;
     if (c->irqs != e->irqs + 1 || c->moves != e->moves || c->stats.switches != e->switches) return false;
     if (c->pending || c->softirqs || c->rq.need_resched || e->nlog > ELIDE_LOG) return false;
     for (uint32_t i = 0; i < e->nlog; i++) {
         enum wb_cat k = (enum wb_cat)e->log[i].cat;
-        if (k == WB_CAT_LINE || k == WB_CAT_LOCK || k == WB_CAT_BALANCE || k == WB_CAT_NOISE) return false;
+        if (k == WB_CAT_LINE || k == WB_CAT_BALANCE || k == WB_CAT_NOISE) return false;
+        if (k == WB_CAT_LOCK && !uncontended(s, e->log[i].dur)) return false;
     }
     return true;
 }
@@ -50,7 +58,7 @@ void tick_consider_skip(struct wb_sim *s, struct wb_cpu *c)
     struct tick_elision *e = &c->elide;
     if (!e->measuring) return;
     e->measuring = false;
-    if (!was_plain(c) || !s->ops->tick_idle_for || !s->ops->tick_closed || !tickring_ticks(&s->ticks, c->id)) return;
+    if (!was_plain(s, c) || !s->ops->tick_idle_for || !s->ops->tick_closed || !tickring_ticks(&s->ticks, c->id)) return;
     uint64_t k = s->ops->tick_idle_for(s, &c->rq);
     if (!k) return;
     e->cost = 0;

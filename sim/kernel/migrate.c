@@ -76,11 +76,29 @@ struct forced {
     struct wb_rq *src, *dst;
     cpu_id to;
     enum wb_migration kind;
+    bool listed; /* came from a migration thread's list */
 };
 
 static cpu_id any_allowed(const struct wb_task *t, cpu_id want)
 {
     return wb_mask_test(t->allowed, want) ? want : wb_mask_first(t->allowed);
+}
+
+static void list_add(struct wb_rq *rq, struct wb_task *t)
+{
+    t->in_migrate_list = true;
+    t->wq_next = rq->migrate_list;
+    rq->migrate_list = t;
+}
+
+/* Its request is served; a mask that changed meanwhile makes another one. */
+static void served(struct wb_rq *src, struct wb_task *t)
+{
+    t->in_migrate_list = false;
+    if (t->cpu == src->cpu && t->on_rq && !wb_mask_test(t->allowed, t->cpu)) {
+        t->migrate_to = any_allowed(t, t->cpu);
+        list_add(src, t);
+    }
 }
 
 /* Both runqueues locked in CPU order; the task must still be where we think and not running. */
@@ -93,6 +111,7 @@ static enum wb_ret forced_step(struct wb_exec *x, void *frame)
     f->src = wb_rq(s, f->t->cpu);
     f->dst = wb_rq(s, f->to);
     if (f->src == f->dst) {
+        f->t->in_migrate_list = f->t->in_migrate_list && !f->listed;
         wb_irq_enable(x);
         WB_RETURN(x, 0);
     }
@@ -112,6 +131,7 @@ static enum wb_ret forced_step(struct wb_exec *x, void *frame)
         }
         wb_charge_fn(x, WB_FN_MOVE_TASK);
     }
+    if (f->listed) served(f->src, f->t);
     KICK_ALL(x, f);
     WB_SPIN_UNLOCK(x, f, &f->dst->lock);
     WB_SPIN_UNLOCK(x, f, &f->src->lock);
@@ -119,12 +139,13 @@ static enum wb_ret forced_step(struct wb_exec *x, void *frame)
     WB_END();
 }
 
-static void forced_move(struct wb_exec *x, struct wb_task *t, cpu_id to, enum wb_migration kind)
+static struct forced *forced_move(struct wb_exec *x, struct wb_task *t, cpu_id to, enum wb_migration kind)
 {
     struct forced *f = WB_PUSH(x, forced_step, struct forced);
     f->t = t;
     f->to = to;
     f->kind = kind;
+    return f;
 }
 
 void migrate_first(struct wb_exec *x)
@@ -132,8 +153,9 @@ void migrate_first(struct wb_exec *x)
     struct wb_rq *rq = &cpu_of(x)->rq;
     struct wb_task *t = rq->migrate_list;
     rq->migrate_list = t->wq_next;
-    t->in_migrate_list = false;
-    forced_move(x, t, any_allowed(t, t->migrate_to), t->migrate_exec ? WB_MIG_EXEC : WB_MIG_AFFINITY);
+    struct forced *f =
+        forced_move(x, t, any_allowed(t, t->migrate_to), t->migrate_exec ? WB_MIG_EXEC : WB_MIG_AFFINITY);
+    f->listed = true;
 }
 
 /* ---- sched_setaffinity, exec ---- */
@@ -142,32 +164,52 @@ struct asking {
     struct wb_frame h;
     struct wb_task *t;
     struct wb_rq *rq;
+    const struct wb_cpumask *mask; /* new affinity, or NULL: exec */
     cpu_id to;
-    bool exec;
 };
+
+/* Under the lock of its runqueue: takes the new mask. True: it is queued or running where it may not stay, so the
+ * migration thread there has to move it (2.6.10 kernel/sched.c migrate_task). */
+static bool must_be_moved(struct wb_exec *x, struct asking *f)
+{
+    struct wb_task *t = f->t;
+    if (f->mask) {
+        t->allowed = f->mask;
+        if (x->sim->ops->task_changed) x->sim->ops->task_changed(x, t);
+        f->to = any_allowed(t, t->cpu);
+    }
+    if (t->cpu == f->to || !(t->on_cpu || t->on_rq)) return false;
+    if (!t->in_migrate_list) list_add(f->rq, t);
+    t->migrate_to = f->to;
+    t->migrate_exec = !f->mask;
+    return true;
+}
 
 static enum wb_ret ask_step(struct wb_exec *x, void *frame)
 {
     struct asking *f = frame;
     WB_BEGIN(f);
-    wb_charge_fn(x, f->exec ? WB_FN_EXEC : WB_FN_SET_AFFINITY);
+    wb_charge_fn(x, f->mask ? WB_FN_SET_AFFINITY : WB_FN_EXEC);
     WB_FLUSH(x, f);
-    if (f->t->cpu == f->to || f->t->state == WB_DEAD || f->t->state == WB_NEW) WB_RETURN(x, 0);
-    if (!f->t->on_cpu) {
-        WB_CALL(x, f, forced_move(x, f->t, f->to, f->exec ? WB_MIG_EXEC : WB_MIG_AFFINITY));
+    if (f->t->state == WB_DEAD || f->t->state == WB_NEW) {
+        if (f->mask) f->t->allowed = f->mask;
         WB_RETURN(x, 0);
     }
-    /* It runs: its CPU's migration thread has to push it away. */
-    f->rq = wb_rq(x->sim, f->t->cpu);
+    if (!f->mask && f->t->cpu == f->to) WB_RETURN(x, 0);
     wb_irq_disable(x);
-    WB_SPIN_LOCK(x, f, &f->rq->lock);
-    if (!f->t->in_migrate_list) {
-        f->t->in_migrate_list = true;
-        f->t->wq_next = f->rq->migrate_list;
-        f->rq->migrate_list = f->t;
+    for (;;) { /* it may move while we wait */
+        f->rq = wb_rq(x->sim, f->t->cpu);
+        WB_SPIN_LOCK(x, f, &f->rq->lock);
+        if (f->rq->cpu == f->t->cpu) break;
+        WB_SPIN_UNLOCK(x, f, &f->rq->lock);
     }
-    f->t->migrate_to = f->to;
-    f->t->migrate_exec = f->exec;
+    if (!must_be_moved(x, f)) {
+        WB_SPIN_UNLOCK(x, f, &f->rq->lock);
+        wb_irq_enable(x);
+        if (f->t->cpu != f->to)
+            WB_CALL(x, f, (void)forced_move(x, f->t, f->to, f->mask ? WB_MIG_AFFINITY : WB_MIG_EXEC));
+        WB_RETURN(x, 0);
+    }
     WB_SPIN_UNLOCK(x, f, &f->rq->lock);
     wb_irq_enable(x);
     WB_CALL(x, f, wb_try_to_wake_up(x, f->rq->stopper, WB_ASLEEP, 0));
@@ -179,10 +221,8 @@ static enum wb_ret ask_step(struct wb_exec *x, void *frame)
 void wb_set_affinity(struct wb_exec *x, struct wb_task *t, const struct wb_cpumask *mask)
 {
     struct asking *f = WB_PUSH(x, ask_step, struct asking);
-    t->allowed = mask;
-    if (x->sim->ops->task_changed) x->sim->ops->task_changed(x, t);
     f->t = t;
-    f->to = any_allowed(t, t->cpu);
+    f->mask = mask;
 }
 
 void wb_exec_image(struct wb_exec *x)
@@ -193,5 +233,4 @@ void wb_exec_image(struct wb_exec *x)
     struct asking *f = WB_PUSH(x, ask_step, struct asking);
     f->t = x->task;
     f->to = c.cpu;
-    f->exec = true;
 }

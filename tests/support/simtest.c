@@ -43,10 +43,39 @@ static size_t split_sets(const char *const *sets, struct wb_override *out, char 
     return n;
 }
 
+const struct wb_policy_ops *const *simtest_policies;
+const struct wb_workload_ops *const *simtest_workloads;
+
+#define MODELS_MAX 32u
+
+/* What is built in and what the test brings. Kept for the simulation's life, so one per process is enough. */
+static const struct wb_registry *all_models(struct wb_key_registry *keys)
+{
+    static const struct wb_policy_ops *policies[MODELS_MAX];
+    static const struct wb_workload_ops *workloads[MODELS_MAX];
+    static struct wb_registry all;
+    all = *cli_models();
+    assert_true(all.npolicies < MODELS_MAX / 2 && all.nworkloads < MODELS_MAX / 2);
+    memcpy(policies, all.policies, all.npolicies * sizeof *policies);
+    memcpy(workloads, all.workloads, all.nworkloads * sizeof *workloads);
+    for (size_t i = 0; simtest_policies && simtest_policies[i]; i++) {
+        wb_keys_add(keys, simtest_policies[i]->keys, simtest_policies[i]->nkeys);
+        policies[all.npolicies++] = simtest_policies[i];
+    }
+    for (size_t i = 0; simtest_workloads && simtest_workloads[i]; i++) {
+        wb_keys_add(keys, simtest_workloads[i]->keys, simtest_workloads[i]->nkeys);
+        workloads[all.nworkloads++] = simtest_workloads[i];
+    }
+    all.policies = policies;
+    all.workloads = workloads;
+    return &all;
+}
+
 struct simtest simtest_build_replication(const char *text, const char *const *sets, const struct wb_run_options *opt,
                                          uint32_t replication)
 {
     struct simtest t = {.keys = cli_keys_new(), .diag = wb_diag_new()};
+    const struct wb_registry *models = all_models(t.keys);
     struct wb_override item[16];
     char buf[16][256];
     struct wb_overrides over = {.item = item, .n = split_sets(sets, item, buf)};
@@ -54,7 +83,7 @@ struct simtest simtest_build_replication(const char *text, const char *const *se
     struct wb_scenario_options o = {.overrides = &over, .reader = &reader};
     t.scenario = wb_scenario_load_with("test.cfg", t.keys, &o, t.diag);
     if (!t.scenario) give_up(t.diag);
-    t.sim = wb_sim_build(wb_scenario_config(t.scenario), cli_models(), replication, opt, t.diag);
+    t.sim = wb_sim_build(wb_scenario_config(t.scenario), models, replication, opt, t.diag);
     if (!t.sim) give_up(t.diag);
     return t;
 }

@@ -19,6 +19,9 @@ struct simtest {
 struct simtest simtest_build(const char *text, const char *const *sets, const struct wb_run_options *opt);
 struct simtest simtest_build_replication(const char *text, const char *const *sets, const struct wb_run_options *opt,
                                          uint32_t replication);
+/* Models of a test besides those that are built in; set before building. NULL-terminated, or NULL. */
+extern const struct wb_policy_ops *const *simtest_policies;
+extern const struct wb_workload_ops *const *simtest_workloads;
 void simtest_free(struct simtest *t);
 /* Build, run to the end, return the named metric of `instance` (UINT32_MAX = machine); fails the test when it is not there. */
 double simtest_metric(struct simtest *t, uint32_t instance, const char *name);
