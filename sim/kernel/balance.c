@@ -34,12 +34,22 @@ static const enum wb_migration migration_of[WB_BAL_N] = {
     [WB_BAL_ACTIVE] = WB_MIG_ACTIVE,
 };
 
-void wb_scan_rq(struct wb_exec *x, cpu_id cpu)
+static void scan(struct wb_exec *x, cpu_id cpu, uint16_t fn)
 {
-    wb_charge_fn(x, WB_FN_SCAN_RQ);
+    wb_charge_fn(x, fn);
     if (cpu == x->cpu) return;
     (void)wb_rq(x->sim, cpu);
-    wb_line_use(x, x->sim->cpu[cpu].rq_line, WB_LINE_READ, WB_FN_SCAN_RQ);
+    wb_line_use(x, x->sim->cpu[cpu].rq_line, WB_LINE_READ, fn);
+}
+
+void wb_scan_rq(struct wb_exec *x, cpu_id cpu)
+{
+    scan(x, cpu, WB_FN_SCAN_RQ);
+}
+
+void wb_scan_idle(struct wb_exec *x, cpu_id cpu)
+{
+    scan(x, cpu, WB_FN_SCAN_CPU);
 }
 
 void wb_move_task(struct wb_exec *x, struct wb_balance *b, struct wb_task *t, wb_rule rule)
@@ -138,7 +148,7 @@ static enum wb_ret pass_step(struct wb_exec *x, void *frame)
         WB_SPIN_LOCK(x, f, &w->dst->lock);
         w->have_dst = true;
     }
-    if (w->ops->unlock_find && w->have_dst) {
+    if (b->unlock_find && w->have_dst) {
         WB_SPIN_UNLOCK(x, f, &w->dst->lock);
         w->have_dst = false;
     }
@@ -153,6 +163,7 @@ static enum wb_ret pass_step(struct wb_exec *x, void *frame)
                              .flags = b->flags,
                              .started = x->sim->now,
                              .lock_find = b->lock_find,
+                             .unlock_find = b->unlock_find,
                              .cookie = {b->cookie[0], b->cookie[1], b->cookie[2]}};
     w->found = w->ops->find(x, b);
     WB_FLUSH(x, f);
@@ -190,6 +201,7 @@ static enum wb_ret balancing_step(struct wb_exec *x, void *frame)
     w->have_dst = b->kind == WB_BAL_NEWIDLE; /* schedule() holds it */
     b->started = x->sim->now;
     b->lock_find = w->ops->lock_find;
+    b->unlock_find = w->ops->unlock_find;
     if (!w->ops->begin(x, b)) {
         wb_irq_enable(x);
         WB_RETURN(x, 0);

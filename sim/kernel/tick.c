@@ -54,9 +54,11 @@ static enum wb_ret sched_softirq_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     f->rq = &cpu_of(x)->rq;
     f->rq->balance_softirq = false;
+    /* On behalf of tickless CPUs first: they have waited longer (3.x run_rebalance_domains). Older orders are the
+     * policy's to make: one of the two may do all. */
+    if (s->ops->balance_nohz) WB_CALL(x, f, balance_run(x, WB_BAL_NOHZ, x->cpu));
     if (s->ops->balance_periodic)
         WB_CALL(x, f, balance_run(x, wb_idle_cpu(f->rq) ? WB_BAL_PERIODIC_IDLE : WB_BAL_PERIODIC_BUSY, x->cpu));
-    if (s->ops->balance_nohz) WB_CALL(x, f, balance_run(x, WB_BAL_NOHZ, x->cpu));
     WB_FLUSH(x, f);
     WB_END();
 }

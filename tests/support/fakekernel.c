@@ -35,6 +35,7 @@ sim_time wb_sim_now(const struct wb_sim *s) { return s->now; }
 sim_time wb_now(const struct wb_exec *x) { return x->sim->now; }
 sim_time wb_tick_ps(const struct wb_sim *s) { return WB_S / s->hz; }
 uint64_t wb_jiffies(const struct wb_sim *s) { return s->jiffies_start + s->now / wb_tick_ps(s); }
+const struct wb_machine *wb_machine_of(const struct wb_sim *s) { return s->machine; }
 uint32_t wb_hz(const struct wb_sim *s) { return s->hz; }
 const struct wb_topology *wb_topo(const struct wb_sim *s) { return s->topo; }
 
@@ -59,6 +60,10 @@ void wb_scan_rq(struct wb_exec *x, cpu_id cpu)
 {
     x->sim->scans++;
     (void)cpu;
+}
+void wb_scan_idle(struct wb_exec *x, cpu_id cpu)
+{
+    wb_scan_rq(x, cpu);
 }
 void wb_resched(struct wb_exec *x, struct wb_rq *rq)
 {

@@ -84,7 +84,8 @@ struct wb_balance {
     wb_rule rule;
     sim_time started;     /* when this pass began: cost = wb_now() - started */
     bool skip_pull;       /* set by find(): found, but not worth the locks (2.6.10 load_balance: nr_running <= 1); straight to done() */
-    bool lock_find;       /* the driver copies ops->lock_find here before begin(), which may change it (rules by version) */
+    bool lock_find;       /* the driver copies these two from the ops before begin(), which may change them (rules by version) */
+    bool unlock_find;
     uint64_t cookie[3];   /* policy's own */
 };
 
