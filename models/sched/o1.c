@@ -91,8 +91,9 @@ static uint32_t flags_honoured(const struct wb_config *cfg)
         const char *key;
         uint32_t flag;
     } table[] = {
-        {"policy.wake_affine", WB_SD_WAKE_AFFINE}, {"policy.wake_balance", WB_SD_WAKE_BALANCE}, {"policy.newidle", WB_SD_NEWIDLE},
-        {"policy.exec_balance", WB_SD_EXEC},       {"policy.fork_balance", WB_SD_FORK},
+        {"policy.wake_affine", WB_SD_WAKE_AFFINE}, {"policy.wake_balance", WB_SD_WAKE_BALANCE},
+        {"policy.newidle", WB_SD_NEWIDLE},         {"policy.exec_balance", WB_SD_EXEC},
+        {"policy.fork_balance", WB_SD_FORK},
     };
     uint32_t mask = UINT32_MAX;
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++)
@@ -148,8 +149,8 @@ static int init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d
     struct o1_sim *o = wb_policy_data(s);
     o->v = o1_version_find(wb_cfg_str(cfg, "policy.version"));
     if (!o->v) {
-        wb_cfg_error(cfg, d, "policy.version", "one of 2.6.10, 2.6.11, 2.6.22", "the O(1) scheduler has no version \"%s\"",
-                     wb_cfg_str(cfg, "policy.version"));
+        wb_cfg_error(cfg, d, "policy.version", "one of 2.6.10, 2.6.11, 2.6.22",
+                     "the O(1) scheduler has no version \"%s\"", wb_cfg_str(cfg, "policy.version"));
         return -1;
     }
     o->ncpus = wb_ncpus(s);
@@ -174,14 +175,17 @@ static void describe(const struct wb_sim *s, const struct wb_rq *rq, const struc
     const struct o1_sim *o = wb_policy_data((struct wb_sim *)(uintptr_t)s);
     if (t) {
         const struct o1_task *p = o1_task(t);
-        snprintf(buf, n, "prio %u (static %u), bonus %u%s, slice %d of %u ticks, %s", p->prio, p->static_prio, o1_bonus(o, p),
-                 o1_interactive(o, p) ? " interactive" : "", p->time_slice, o1_timeslice(o, p),
-                 !p->array ? "not queued" : p->array == o1_rq(rq)->expired ? "expired array" : "active array");
+        snprintf(buf, n, "prio %u (static %u), bonus %u%s, slice %d of %u ticks, %s", p->prio, p->static_prio,
+                 o1_bonus(o, p), o1_interactive(o, p) ? " interactive" : "", p->time_slice, o1_timeslice(o, p),
+                 !p->array                        ? "not queued"
+                 : p->array == o1_rq(rq)->expired ? "expired array"
+                                                  : "active array");
         return;
     }
     const struct o1_rq *r = o1_rq(rq);
-    snprintf(buf, n, "%u running, %u active, %u expired, cpu_load %llu %llu %llu", rq->nr_running, r->active->nr, r->expired->nr,
-             (unsigned long long)r->load[0], (unsigned long long)r->load[1], (unsigned long long)r->load[2]);
+    snprintf(buf, n, "%u running, %u active, %u expired, cpu_load %llu %llu %llu", rq->nr_running, r->active->nr,
+             r->expired->nr, (unsigned long long)r->load[0], (unsigned long long)r->load[1],
+             (unsigned long long)r->load[2]);
 }
 
 const struct wb_policy_ops o1_policy = {

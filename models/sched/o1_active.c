@@ -1,8 +1,9 @@
 /*
  * o1_active.c - active_load_balance(): the migration thread pushes what runs on its CPU to an idle one.
  *
- * 2.6.10, 2.6.11: to completely idle cores, one task each, from the lowest domain up, until it is alone; 2.6.10 considers one CPU per
- * group, 2.6.11 every CPU not visited yet. 2.6.22: to push_cpu only. b->cookie: [0] group, [1] CPU to go on with.
+ * 2.6.10, 2.6.11: to completely idle cores, one task each, from the lowest domain up, until it is alone; 2.6.10
+ * considers one CPU per group, 2.6.11 every CPU not visited yet. 2.6.22: to push_cpu only. b->cookie: [0] group, [1]
+ * CPU to go on with.
  */
 #include "o1.h"
 
@@ -26,7 +27,8 @@ static bool idle_target(struct wb_exec *x, const struct wb_balance *b, cpu_id c)
 }
 
 /* Next target in group g from CPU `from` on, or WB_NO_CPU. */
-static cpu_id target_in(struct wb_exec *x, const struct wb_balance *b, const struct wb_sd *sd, const struct wb_sg *g, cpu_id from)
+static cpu_id target_in(struct wb_exec *x, const struct wb_balance *b, const struct wb_sd *sd, const struct wb_sg *g,
+                        cpu_id from)
 {
     for (cpu_id c = wb_mask_next(&g->mask, from); c != WB_NO_CPU; c = wb_mask_next(&g->mask, c + 1)) {
         if (visited(sd, c)) continue;
@@ -46,7 +48,8 @@ static bool next_idle(struct wb_exec *x, struct wb_balance *b)
 {
     struct wb_sd *sd = b->flags & O1_B_STARTED ? b->sd : wb_rq(x->sim, b->exec_cpu)->sd;
     b->flags |= O1_B_STARTED;
-    for (; sd && o1_flags(o1_of(x), sd) & WB_SD_LOAD_BALANCE; sd = sd->parent, b->cookie[C_GROUP] = b->cookie[C_CPU] = 0) {
+    for (; sd && o1_flags(o1_of(x), sd) & WB_SD_LOAD_BALANCE;
+         sd = sd->parent, b->cookie[C_GROUP] = b->cookie[C_CPU] = 0) {
         for (; b->cookie[C_GROUP] < sd->ngroups; b->cookie[C_GROUP]++, b->cookie[C_CPU] = 0) {
             if (wb_rq(x->sim, b->exec_cpu)->nr_running <= 1) return false;
             cpu_id c = target_in(x, b, sd, wb_sd_group(sd, (uint32_t)b->cookie[C_GROUP]), (cpu_id)b->cookie[C_CPU]);
@@ -69,7 +72,8 @@ static bool next_pushed(struct wb_exec *x, struct wb_balance *b)
     if (b->flags & O1_B_STARTED) return false;
     b->flags |= O1_B_STARTED;
     if (target >= wb_ncpus(x->sim) || target == b->exec_cpu) return false;
-    WB_FOR_EACH_SD(sd, wb_rq(x->sim, target)) {
+    WB_FOR_EACH_SD(sd, wb_rq(x->sim, target))
+    {
         if (!(o1_flags(o1_of(x), sd) & WB_SD_LOAD_BALANCE) || !wb_mask_test(sd->span, b->exec_cpu)) continue;
         aim(b, sd, target);
         return true;
@@ -113,5 +117,10 @@ static void end(struct wb_exec *x, struct wb_balance *b)
 }
 
 const struct wb_balance_ops o1_balance_active = {
-    .begin = begin, .next = next, .find = find, .pull = pull, .done = done, .end = end,
+    .begin = begin,
+    .next = next,
+    .find = find,
+    .pull = pull,
+    .done = done,
+    .end = end,
 };

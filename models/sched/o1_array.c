@@ -18,7 +18,8 @@ static void joined(struct o1_array *a, struct o1_task *p)
 
 void o1_array_add(struct o1_array *a, struct o1_task *p)
 {
-    WB_CHECK(!p->array && p->prio < O1_PRIOS, "task %u with priority %u is queued already or invalid", p->t->id, p->prio);
+    WB_CHECK(!p->array && p->prio < O1_PRIOS, "task %u with priority %u is queued already or invalid", p->t->id,
+             p->prio);
     struct o1_task *head = a->head[p->prio];
     if (head) {
         link_before(p, head);
@@ -30,7 +31,8 @@ void o1_array_add(struct o1_array *a, struct o1_task *p)
 
 void o1_array_add_before(struct o1_array *a, struct o1_task *p, struct o1_task *ref)
 {
-    WB_CHECK(!p->array && ref->array == a && p->prio == ref->prio, "task %u cannot go before task %u", p->t->id, ref->t->id);
+    WB_CHECK(!p->array && ref->array == a && p->prio == ref->prio, "task %u cannot go before task %u", p->t->id,
+             ref->t->id);
     link_before(p, ref);
     if (a->head[p->prio] == ref) a->head[p->prio] = p;
     joined(a, p);

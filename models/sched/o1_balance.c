@@ -1,9 +1,9 @@
 /*
  * o1_balance.c - periodic and newly-idle balancing as steps for the engine's driver.
  *
- * 2.6.10, 2.6.11 rebalance_tick(): in every tick's interrupt, CPUs de-phased by HZ * cpu / NR_CPUS, missed periods are caught up, a pass
- * that pulled makes the rest of the domains balance as busy. 2.6.22 rebalance_domains(): in the softirq, from `now`, one CPU per group,
- * NUMA levels serialised, and on behalf of tickless CPUs too.
+ * 2.6.10, 2.6.11 rebalance_tick(): in every tick's interrupt, CPUs de-phased by HZ * cpu / NR_CPUS, missed periods
+ * are caught up, a pass that pulled makes the rest of the domains balance as busy. 2.6.22 rebalance_domains(): in the
+ * softirq, from `now`, one CPU per group, NUMA levels serialised, and on behalf of tickless CPUs too.
  */
 #include "o1.h"
 
@@ -25,7 +25,10 @@ bool o1_excluded(const struct o1_rq *r, cpu_id cpu)
     return false;
 }
 
-static bool idle_kind(const struct wb_balance *b) { return !o1_busy(b); }
+static bool idle_kind(const struct wb_balance *b)
+{
+    return !o1_busy(b);
+}
 
 /* Up to 32 queues are remembered; the kernels' mask is unbounded. False: that many were in vain. */
 static bool exclude(struct wb_exec *x, const struct wb_balance *b)
@@ -39,7 +42,8 @@ static bool exclude(struct wb_exec *x, const struct wb_balance *b)
 /* Its siblings being idle matters at the SMT level, unless power is saved above it (test_sd_parent). */
 static bool smt_level(const struct o1_sim *o, const struct wb_sd *sd)
 {
-    return o->v->weighted && sd->flags & WB_SD_SHARE_CPUPOWER && !(sd->parent && sd->parent->flags & WB_SD_POWERSAVINGS);
+    return o->v->weighted && sd->flags & WB_SD_SHARE_CPUPOWER &&
+           !(sd->parent && sd->parent->flags & WB_SD_POWERSAVINGS);
 }
 
 static void start_pass(struct wb_exec *x, struct wb_balance *b, struct wb_sd *sd)
@@ -178,7 +182,12 @@ static void newidle_end(struct wb_exec *x, struct wb_balance *b)
 }
 
 const struct wb_balance_ops o1_balance_newidle = {
-    .begin = newidle_begin, .next = newidle_next, .find = find, .pull = pull, .done = newidle_done, .end = newidle_end,
+    .begin = newidle_begin,
+    .next = newidle_next,
+    .find = find,
+    .pull = pull,
+    .done = newidle_done,
+    .end = newidle_end,
 };
 
 /* ---- periodic ---- */
@@ -192,7 +201,7 @@ static bool due(const struct o1_sim *o, const struct wb_balance *b, const struct
 static bool any_due(struct wb_exec *x, const struct wb_balance *b)
 {
     WB_FOR_EACH_SD(sd, wb_rq(x->sim, b->this_cpu))
-        if (due(o1_of(x), b, sd)) return true;
+    if (due(o1_of(x), b, sd)) return true;
     return false;
 }
 
@@ -403,5 +412,10 @@ static void periodic_end(struct wb_exec *x, struct wb_balance *b)
 }
 
 const struct wb_balance_ops o1_balance_periodic = {
-    .begin = periodic_begin, .next = periodic_next, .find = find, .pull = pull, .done = periodic_done, .end = periodic_end,
+    .begin = periodic_begin,
+    .next = periodic_next,
+    .find = find,
+    .pull = pull,
+    .done = periodic_done,
+    .end = periodic_end,
 };

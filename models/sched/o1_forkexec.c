@@ -1,16 +1,17 @@
 /*
  * o1_forkexec.c - where children start and what exec() may move.
  *
- * 2.6.10, 2.6.11: a child starts on its parent's CPU; sched_exec() looks through the highest BALANCE_EXEC domain for the least loaded
- * CPU. 2.6.13 .. 2.6.22: sched_balance_self() descends from the highest domain with the flag through find_idlest_group() and
- * find_idlest_cpu().
+ * 2.6.10, 2.6.11: a child starts on its parent's CPU; sched_exec() looks through the highest BALANCE_EXEC domain for
+ * the least loaded CPU. 2.6.13 .. 2.6.22: sched_balance_self() descends from the highest domain with the flag through
+ * find_idlest_group() and find_idlest_cpu().
  */
 #include "o1.h"
 
 static struct wb_sd *highest(const struct o1_sim *o, const struct wb_rq *rq, uint32_t flag, uint32_t below)
 {
     struct wb_sd *found = NULL;
-    WB_FOR_EACH_SD(sd, rq) {
+    WB_FOR_EACH_SD(sd, rq)
+    {
         if (sd->span_weight >= below || sd->flags & WB_SD_POWERSAVINGS) break;
         if (o1_flags(o, sd) & flag) found = sd;
     }
@@ -25,7 +26,7 @@ static cpu_id exec_target(struct wb_exec *x, const struct wb_sd *sd, const struc
     const struct wb_rq *here = wb_rq(x->sim, x->cpu);
     uint64_t best = UINT64_MAX, imbalance = 100 + (sd->level->imbalance_pct - 100) / 2;
     cpu_id cpu = x->cpu;
-    WB_FOR_EACH_CPU_AND(c, sd->span, t->allowed) {
+    WB_FOR_EACH_CPU_AND (c, sd->span, t->allowed) {
         if (c != x->cpu) wb_scan_rq(x, c);
         ++*scanned;
         uint64_t load = o1_target_load(o, wb_rq(x->sim, c), 0);
@@ -146,7 +147,8 @@ struct wb_choice o1_place_exec(struct wb_exec *x, struct wb_task *t)
         if (!highest(o, wb_rq(x->sim, x->cpu), WB_SD_EXEC, UINT32_MAX))
             return (struct wb_choice){.cpu = x->cpu, .rule = O1_R_EXEC_NO_DOMAIN};
         descend(&d, WB_SD_EXEC);
-        return (struct wb_choice){.cpu = d.cpu, .rule = d.cpu == x->cpu ? O1_R_EXEC_STAY : O1_R_EXEC_MOVE, .scanned = d.scanned};
+        return (struct wb_choice){
+            .cpu = d.cpu, .rule = d.cpu == x->cpu ? O1_R_EXEC_STAY : O1_R_EXEC_MOVE, .scanned = d.scanned};
     }
     if (wb_rq(x->sim, x->cpu)->nr_running <= 1) return (struct wb_choice){.cpu = x->cpu, .rule = O1_R_EXEC_ALONE};
     return exec_once(x, t);

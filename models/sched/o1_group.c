@@ -1,9 +1,9 @@
 /*
  * o1_group.c - find_busiest_group(): which group of a domain should give, and how much.
  *
- * 2.6.10, 2.6.11 count tasks: imbalance is a number of tasks, and an idle CPU takes one even from a level machine. 2.6.22 counts weights
- * (smpnice): imbalance is a weight, a group must have more tasks than its capacity in CPUs, and only the first idle CPU of a
- * group balances for it.
+ * 2.6.10, 2.6.11 count tasks: imbalance is a number of tasks, and an idle CPU takes one even from a level machine.
+ * 2.6.22 counts weights (smpnice): imbalance is a weight, a group must have more tasks than its capacity in CPUs, and
+ * only the first idle CPU of a group balances for it.
  */
 #include "o1.h"
 
@@ -17,7 +17,10 @@ struct search {
     struct o1_power_pick power;
 };
 
-static bool newidle(const struct wb_balance *b) { return b->kind == WB_BAL_NEWIDLE; }
+static bool newidle(const struct wb_balance *b)
+{
+    return b->kind == WB_BAL_NEWIDLE;
+}
 
 static struct wb_rq *look(const struct search *f, cpu_id c)
 {
@@ -26,7 +29,8 @@ static struct wb_rq *look(const struct search *f, cpu_id c)
 }
 
 /* Throughput of the two groups in units of O1_SCALE before and after moving `one` from the busiest to the local one. */
-static bool gains(const struct search *f, uint64_t one, uint64_t one_here, uint64_t add_below, uint64_t min_gain, bool strict)
+static bool gains(const struct search *f, uint64_t one, uint64_t one_here, uint64_t add_below, uint64_t min_gain,
+                  bool strict)
 {
     uint64_t bp = f->busiest->power, tp = f->local->power;
     uint64_t now = (bp * WB_MIN(one, f->max_load) + tp * WB_MIN(one_here, f->this_load)) / O1_SCALE;

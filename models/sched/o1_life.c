@@ -1,4 +1,5 @@
-/* o1_life.c - birth, end and change of a task (2.6.10 .. 2.6.22 kernel/sched.c: sched_fork, wake_up_new_task, sched_exit, set_user_nice). */
+/* o1_life.c - birth, end and change of a task (2.6.10 .. 2.6.22 kernel/sched.c: sched_fork, wake_up_new_task,
+ * sched_exit, set_user_nice). */
 #include "o1.h"
 
 static uint8_t static_prio(const struct wb_task *t)
@@ -91,7 +92,8 @@ static void set_prio(struct wb_rq *rq, struct o1_task *p, uint8_t prio, uint32_t
     if (a) o1_array_add(a, p);
 }
 
-/* set_user_nice: the dynamic priority moves by as much; a better one, or a worse one of the running task, reschedules. */
+/* set_user_nice: the dynamic priority moves by as much; a better one, or a worse one of the running task,
+ * reschedules. */
 void o1_task_changed(struct wb_exec *x, struct wb_task *t)
 {
     struct o1_task *p = o1_task(t);

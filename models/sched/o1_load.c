@@ -1,9 +1,10 @@
 /*
  * o1_load.c - how loaded a CPU is.
  *
- * 2.6.10, 2.6.11 rebalance_tick: one value of 128 per task that moves half way per tick, rounded towards a higher one. 2.6.22
- * update_load: the sum of weights, damped at three speeds. Index 1 of the latter is the former. source_load() is the lower of the damped
- * and the present load (careful about taking), target_load() the higher (careful about giving).
+ * 2.6.10, 2.6.11 rebalance_tick: one value of 128 per task that moves half way per tick, rounded towards a higher
+ * one. 2.6.22 update_load: the sum of weights, damped at three speeds. Index 1 of the latter is the former.
+ * source_load() is the lower of the damped and the present load (careful about taking), target_load() the higher
+ * (careful about giving).
  */
 #include "o1.h"
 

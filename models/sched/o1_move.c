@@ -1,8 +1,8 @@
 /*
  * o1_move.c - move_tasks() and can_migrate_task(): which queued tasks go.
  *
- * Expired array before active, best priority first, and within a list from the tail: who was queued last. 2.6.22 also limits the sum
- * of weights and passes over tasks that are too heavy, unless that would leave the best priority behind.
+ * Expired array before active, best priority first, and within a list from the tail: who was queued last. 2.6.22 also
+ * limits the sum of weights and passes over tasks that are too heavy, unless that would leave the best priority behind.
  */
 #include "o1.h"
 
@@ -87,7 +87,8 @@ static void move_list(struct moving *m, struct o1_array *a, uint32_t prio)
 static void move_array(struct moving *m, struct o1_array *a)
 {
     if (!a->nr) return;
-    for (uint32_t prio = o1_array_best(a, 0); prio < O1_PRIOS && !done(m); prio = o1_array_best(a, prio + 1)) move_list(m, a, prio);
+    for (uint32_t prio = o1_array_best(a, 0); prio < O1_PRIOS && !done(m); prio = o1_array_best(a, prio + 1))
+        move_list(m, a, prio);
 }
 
 static uint32_t best_prio(const struct wb_rq *rq)

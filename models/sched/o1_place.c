@@ -1,9 +1,10 @@
 /*
  * o1_place.c - where a woken task goes: the SMP part of try_to_wake_up() and wake_idle().
  *
- * 2.6.10, 2.6.11: a nearly idle previous CPU keeps the task unless the wakeup is sync; else domains are asked bottom-up, an affine
- * pull for a task that is cold there, a passive balance otherwise. 2.6.22: the smallest domain that covers both CPUs is asked, and only
- * loads count. Loads are unsigned: discounting the waker (sync) below zero wraps, as it does there.
+ * 2.6.10, 2.6.11: a nearly idle previous CPU keeps the task unless the wakeup is sync; else domains are asked
+ * bottom-up, an affine pull for a task that is cold there, a passive balance otherwise. 2.6.22: the smallest domain
+ * that covers both CPUs is asked, and only loads count. Loads are unsigned: discounting the waker (sync) below zero
+ * wraps, as it does there.
  */
 #include "o1.h"
 
@@ -28,7 +29,8 @@ cpu_id o1_choose_tasks(struct o1_wake *k)
         k->rule = O1_R_PREV_IDLE;
         return k->prev->cpu;
     }
-    WB_FOR_EACH_SD(sd, k->here) {
+    WB_FOR_EACH_SD(sd, k->here)
+    {
         uint64_t imbalance = sd->level->imbalance_pct + (sd->level->imbalance_pct - 100) / 2;
         uint32_t flags = o1_flags(k->o, sd);
         bool covers = wb_mask_test(sd->span, k->prev->cpu);
@@ -54,11 +56,12 @@ cpu_id o1_choose_tasks(struct o1_wake *k)
 static struct wb_sd *covering(const struct o1_wake *k)
 {
     WB_FOR_EACH_SD(sd, k->here)
-        if (wb_mask_test(sd->span, k->prev->cpu)) return sd;
+    if (wb_mask_test(sd->span, k->prev->cpu)) return sd;
     return NULL;
 }
 
-/* Affine pull: the waker's CPU would be left with one task and be no busier than the other, or stays below it by the margin. */
+/* Affine pull: the waker's CPU would be left with one task and be no busier than the other, or stays below it by the
+ * margin. */
 static wb_rule affine(const struct o1_wake *k, uint32_t idx, uint64_t imbalance)
 {
     uint64_t load = o1_source_load(k->o, k->prev, idx), tl = o1_target_load(k->o, k->here, idx);
@@ -97,7 +100,7 @@ cpu_id o1_choose_weight(struct o1_wake *k)
 /* First idle CPU of the domain in ascending order that the task may use. */
 static cpu_id idle_in(struct o1_wake *k, const struct wb_sd *sd)
 {
-    WB_FOR_EACH_CPU_AND(c, sd->span, k->p->t->allowed) {
+    WB_FOR_EACH_CPU_AND (c, sd->span, k->p->t->allowed) {
         if (c != k->here->cpu && c != k->prev->cpu) wb_scan_rq(k->x, c); /* those two were looked at already */
         k->scanned++;
         if (wb_idle_cpu(wb_rq(k->x->sim, c))) return c;
@@ -111,7 +114,8 @@ static cpu_id wake_idle(struct o1_wake *k, cpu_id cpu)
     if (!k->o->wake_idle) return cpu;
     wb_charge_fn(k->x, k->o->fn_wake_idle);
     if (wb_idle_cpu(rq) || (k->o->v->wake_idle_nr && rq->nr_running > 1)) return cpu;
-    WB_FOR_EACH_SD(sd, rq) {
+    WB_FOR_EACH_SD(sd, rq)
+    {
         if (!(o1_flags(k->o, sd) & WB_SD_WAKE_IDLE)) break;
         cpu_id c = idle_in(k, sd);
         if (c != WB_NO_CPU) {

@@ -1,8 +1,9 @@
 /*
  * o1_prio.c - sleep average, dynamic priority, time slices.
  *
- * Linux 2.6.10 .. 2.6.22 kernel/sched.c: recalc_task_prio, effective_prio, task_timeslice and the macros above them. The macros work
- * in whole ticks (MAX_SLEEP_AVG = DEF_TIMESLICE * MAX_BONUS ticks), so at HZ = 1024 the sleep average tops out at 0.996 s, not 1 s.
+ * Linux 2.6.10 .. 2.6.22 kernel/sched.c: recalc_task_prio, effective_prio, task_timeslice and the macros above them.
+ * The macros work in whole ticks (MAX_SLEEP_AVG = DEF_TIMESLICE * MAX_BONUS ticks), so at HZ = 1024 the sleep average
+ * tops out at 0.996 s, not 1 s.
  */
 #include "o1.h"
 
@@ -61,8 +62,14 @@ uint64_t o1_interactive_sleep(const struct o1_sim *o, const struct o1_task *p)
     return (uint64_t)WB_MAX(ticks, 0) * o->tick_ns;
 }
 
-static bool high_credit(const struct o1_sim *o, const struct o1_task *p) { return p->credit > o->credit_limit; }
-static bool low_credit(const struct o1_sim *o, const struct o1_task *p) { return p->credit < -o->credit_limit; }
+static bool high_credit(const struct o1_sim *o, const struct o1_task *p)
+{
+    return p->credit > o->credit_limit;
+}
+static bool low_credit(const struct o1_sim *o, const struct o1_task *p)
+{
+    return p->credit < -o->credit_limit;
+}
 
 static void earn_credit(const struct o1_sim *o, struct o1_task *p)
 {
@@ -122,8 +129,9 @@ static void gain_plain(const struct o1_sim *o, struct o1_task *p, uint64_t sleep
 }
 
 /*
- * recalc_task_prio. `now` is on the clock of the task's new runqueue; ticks of two CPUs are not in phase, so it may lie before the
- * task's timestamp. The kernels subtract unsigned: such a task has slept "for ever" and gets the full credit.
+ * recalc_task_prio. `now` is on the clock of the task's new runqueue; ticks of two CPUs are not in phase, so it may
+ * lie before the task's timestamp. The kernels subtract unsigned: such a task has slept "for ever" and gets the full
+ * credit.
  */
 void o1_recalc(const struct o1_sim *o, struct o1_task *p, uint64_t now)
 {
@@ -140,7 +148,8 @@ void o1_recalc(const struct o1_sim *o, struct o1_task *p, uint64_t now)
     p->prio = o1_effective_prio(o, p);
 }
 
-/* schedule(): the time on the CPU costs sleep average; a high bonus makes it cheaper, in 2.6.10 for high credit only. */
+/* schedule(): the time on the CPU costs sleep average; a high bonus makes it cheaper, in 2.6.10 for high credit
+ * only. */
 void o1_charge_run(const struct o1_sim *o, struct o1_task *p, uint64_t now)
 {
     int64_t ran = (int64_t)(now - p->timestamp);
@@ -168,7 +177,7 @@ uint32_t o1_weight(const struct o1_sim *o, const struct wb_task *t)
 {
     if (!o->v->weighted) return O1_SCALE;
     if (t->klass == WB_CLASS_STOP) return 0;
-    if (t->klass == WB_CLASS_FIFO) 
+    if (t->klass == WB_CLASS_FIFO)
         return o->slice_of[0] * O1_SCALE / o->def_slice + t->rt_prio * O1_SCALE / o->def_slice;
     int32_t nice = t->klass == WB_CLASS_IDLE ? 19 : t->nice;
     return o->slice_of[nice + 20] * O1_SCALE / o->def_slice;

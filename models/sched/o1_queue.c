@@ -1,8 +1,8 @@
 /*
  * o1_queue.c - a runqueue's hooks: activate, deactivate, pick, yield, preemption check.
  *
- * Linux 2.6.10 .. 2.6.22 kernel/sched.c: activate_task, deactivate_task, pull_task, the middle of schedule(), sys_sched_yield,
- * TASK_PREEMPTS_CURR. The running task stays in its array.
+ * Linux 2.6.10 .. 2.6.22 kernel/sched.c: activate_task, deactivate_task, pull_task, the middle of schedule(),
+ * sys_sched_yield, TASK_PREEMPTS_CURR. The running task stays in its array.
  */
 #include "o1.h"
 
@@ -35,12 +35,14 @@ static void activate(struct wb_exec *x, struct wb_rq *rq, struct o1_task *p)
     insert(rq, p, o1_rq(rq)->active);
 }
 
-/* wake_up_new_task: a forked child runs before its parent, a thread after it, one started on another CPU by priority. */
+/* wake_up_new_task: a forked child runs before its parent, a thread after it, one started on another CPU by
+ * priority. */
 static void start_new(struct wb_exec *x, struct wb_rq *rq, struct o1_task *p)
 {
     struct o1_task *parent = p->parent == WB_NO_TASK ? NULL : o1_task(wb_task_of(x->sim, p->parent));
     if (rq->cpu != x->cpu) p->timestamp = clock_there(x, rq);
-    bool child_first = parent && parent->t == rq->curr && parent->array && rq->cpu == x->cpu && parent->t->mm != p->t->mm;
+    bool child_first =
+        parent && parent->t == rq->curr && parent->array && rq->cpu == x->cpu && parent->t->mm != p->t->mm;
     if (!child_first || o1_rt(p) || o1_rt(parent)) {
         insert(rq, p, o1_rq(rq)->active);
         return;
@@ -115,7 +117,8 @@ static void exchange_arrays(struct o1_rq *r)
     r->best_expired_prio = O1_PRIOS;
 }
 
-/* Waiting in the queue after a wakeup counts as sleep: all of it after an interrupt's, ON_RUNQUEUE_WEIGHT percent otherwise. */
+/* Waiting in the queue after a wakeup counts as sleep: all of it after an interrupt's, ON_RUNQUEUE_WEIGHT percent
+ * otherwise. */
 static void credit_wait(struct wb_exec *x, struct o1_task *p, uint64_t now)
 {
     const struct o1_sim *o = o1_of(x);

@@ -1,15 +1,16 @@
 /*
- * o1_smt.c - SMT nice: threads of one core that run tasks of unequal importance (2.6.10, 2.6.11; removed in 2.6.21), and the test for a
- * completely idle core.
+ * o1_smt.c - SMT nice: threads of one core that run tasks of unequal importance (2.6.10, 2.6.11; removed in 2.6.21),
+ * and the test for a completely idle core.
  *
- * Simplified: the siblings' runqueue locks, which dependent_sleeper() takes all at once, are not taken; looking at them is charged.
+ * Simplified: the siblings' runqueue locks, which dependent_sleeper() takes all at once, are not taken; looking at
+ * them is charged.
  */
 #include "o1.h"
 
 static const struct wb_sd *smt_domain(const struct wb_rq *rq)
 {
     WB_FOR_EACH_SD(sd, rq)
-        if (sd->flags & WB_SD_SHARE_CPUPOWER) return sd;
+    if (sd->flags & WB_SD_SHARE_CPUPOWER) return sd;
     return NULL;
 }
 
@@ -40,7 +41,7 @@ bool o1_dependent_sleeper(struct wb_exec *x, struct wb_rq *rq)
     bool sleep = false;
     if (!sd || sd->span_weight < 2 || !p) return false;
     wb_charge_fn(x, o->fn_dependent);
-    WB_FOR_EACH_CPU(c, sd->span) {
+    WB_FOR_EACH_CPU (c, sd->span) {
         if (c == rq->cpu) continue;
         struct wb_rq *other = wb_rq(x->sim, c);
         const struct o1_task *q = wb_idle_cpu(other) ? NULL : o1_task(other->curr);
@@ -55,7 +56,7 @@ void o1_wake_sleeping_dependent(struct wb_exec *x, struct wb_rq *rq)
 {
     const struct wb_sd *sd = smt_domain(rq);
     if (!sd || sd->span_weight < 2) return;
-    WB_FOR_EACH_CPU(c, sd->span) {
+    WB_FOR_EACH_CPU (c, sd->span) {
         struct wb_rq *other = wb_rq(x->sim, c);
         if (c != rq->cpu && forced_idle(other)) wb_resched(x, other);
     }

@@ -1,8 +1,8 @@
 /*
  * o1_tick.c - scheduler_tick() and the ticks that need not be run.
  *
- * 2.6.10, 2.6.11: slice, load, and then rebalance_tick() in the same interrupt (the engine's balancing driver calls begin() right after
- * this hook). 2.6.22: slice, load, and SCHED_SOFTIRQ when a balance is due.
+ * 2.6.10, 2.6.11: slice, load, and then rebalance_tick() in the same interrupt (the engine's balancing driver calls
+ * begin() right after this hook). 2.6.22: slice, load, and SCHED_SOFTIRQ when a balance is due.
  */
 #include "o1.h"
 
@@ -13,8 +13,7 @@ static bool starving(const struct wb_exec *x, const struct wb_rq *rq)
 {
     const struct o1_sim *o = o1_of(x);
     const struct o1_rq *r = o1_rq(rq);
-    if (o->starvation && r->expired_set &&
-        wb_jiffies(x->sim) - r->expired_since >= o->starvation * rq->nr_running + 1)
+    if (o->starvation && r->expired_set && wb_jiffies(x->sim) - r->expired_since >= o->starvation * rq->nr_running + 1)
         return true;
     return o1_task(rq->curr)->static_prio > r->best_expired_prio;
 }
@@ -98,7 +97,8 @@ static uint64_t until_balance(const struct o1_sim *o, const struct wb_rq *rq, bo
     if (o->v->weighted) return r->next_balance > r->tick_jiffies ? r->next_balance - r->tick_jiffies - 1 : 0;
     if (idle ? !o->idle_balance : !o->busy_balance) return n;
     uint64_t j = r->tick_jiffies + o1_phase(o, rq->cpu);
-    WB_FOR_EACH_SD(sd, rq) {
+    WB_FOR_EACH_SD(sd, rq)
+    {
         if (!(o1_flags(o, sd) & WB_SD_LOAD_BALANCE)) continue;
         uint64_t due = sd->last_balance + o1_interval(o, sd, idle);
         n = WB_MIN(n, due > j ? due - j - 1 : 0);

@@ -1,9 +1,10 @@
 /*
  * o1_versions.c - what differs between the kernels, as data.
  *
- * 2.6.11: "reset cache_hot_time" (the microsecond/nanosecond mix-up is in the domain tables), interactive_credit removed, wake_idle
- * climbs, idle cores ignore heat in can_migrate_task(), the migration thread visits all CPUs. 2.6.14: TASK_NONINTERACTIVE. 2.6.16:
- * smpnice, SCHED_BATCH. 2.6.18: sleep_type. 2.6.20: SCHED_SOFTIRQ. 2.6.21: no SMT nice.
+ * 2.6.11: "reset cache_hot_time" (the microsecond/nanosecond mix-up is in the domain tables), interactive_credit
+ * removed, wake_idle climbs, idle cores ignore heat in can_migrate_task(), the migration thread visits all CPUs.
+ * 2.6.14: TASK_NONINTERACTIVE. 2.6.16: smpnice, SCHED_BATCH. 2.6.18: sleep_type. 2.6.20: SCHED_SOFTIRQ. 2.6.21: no
+ * SMT nice.
  */
 #include <string.h>
 

@@ -58,7 +58,8 @@ static bool same(const struct o1_array *a, const struct twin *w, const struct o1
     for (uint32_t from = 0; from <= O1_PRIOS; from += 13) {
         int i = first(w, from);
         uint32_t best = o1_array_best(a, from);
-        if (i < 0 ? best != O1_PRIOS : best != w->in[i].prio) return snprintf(why, n, "best from %u is %u", from, best), false;
+        if (i < 0 ? best != O1_PRIOS : best != w->in[i].prio)
+            return snprintf(why, n, "best from %u is %u", from, best), false;
         if (i >= 0 && a->head[best] != &task[w->in[i].task]) return snprintf(why, n, "head of %u differs", best), false;
     }
     uint32_t seen = 0;
@@ -68,7 +69,8 @@ static bool same(const struct o1_array *a, const struct twin *w, const struct o1
         int64_t last = -1;
         do {
             int i = find(w, (uint32_t)(t - task));
-            if (i < 0 || w->in[i].prio != p || w->in[i].order <= last) return snprintf(why, n, "list of %u is out of order", p), false;
+            if (i < 0 || w->in[i].prio != p || w->in[i].order <= last)
+                return snprintf(why, n, "list of %u is out of order", p), false;
             last = w->in[i].order;
             seen++;
             t = t->next;

@@ -34,7 +34,10 @@ struct answer {
     int64_t imbalance;
 };
 
-static double pick(double a, double b, bool low) { return (a < b) == low ? a : b; }
+static double pick(double a, double b, bool low)
+{
+    return (a < b) == low ? a : b;
+}
 
 static uint64_t load_of(const struct wb_sim *s, cpu_id c, uint32_t idx, bool local)
 {
@@ -62,10 +65,16 @@ static struct sums sum(const struct wb_sim *s, const struct wb_sg *g, uint32_t i
     return u;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
 
 /* Work done by a group of `power` under load, one task being worth `one`. */
-static uint64_t work(uint64_t power, uint64_t one, uint64_t load) { return power * least(one, load); }
+static uint64_t work(uint64_t power, uint64_t one, uint64_t load)
+{
+    return power * least(one, load);
+}
 
 static struct answer twin_tasks(const struct wb_sim *s, const struct wb_sd *sd, enum wb_balance_kind kind)
 {
@@ -87,7 +96,9 @@ static struct answer twin_tasks(const struct wb_sim *s, const struct wb_sd *sd, 
         uint64_t im = least(there.avg - avg, avg - here.avg) * least(here.power, there.power) / 128;
         uint64_t off = 128 * 128 / there.power, add = least(128 * 128 / here.power, there.avg);
         uint64_t now = (work(there.power, 128, there.avg) + work(here.power, 128, here.avg)) / 128;
-        uint64_t then = ((there.avg > off ? work(there.power, 128, there.avg - off) : 0) + work(here.power, 128, here.avg + add)) / 128;
+        uint64_t then =
+            ((there.avg > off ? work(there.power, 128, there.avg - off) : 0) + work(here.power, 128, here.avg + add)) /
+            128;
         if (im >= 127) a.imbalance = (int64_t)((im + 1) / 128);
         a.found = im >= 127 || there.avg - here.avg >= 256 || then >= now + 16;
     }
@@ -102,7 +113,8 @@ static bool my_turn(const struct wb_sim *s, const struct wb_sd *sd, cpu_id this_
     return wb_mask_first(&wb_sd_group(sd, 0)->mask) == this_cpu;
 }
 
-static struct answer twin_weight(const struct wb_sim *s, const struct wb_sd *sd, enum wb_balance_kind kind, cpu_id this_cpu)
+static struct answer twin_weight(const struct wb_sim *s, const struct wb_sd *sd, enum wb_balance_kind kind,
+                                 cpu_id this_cpu)
 {
     const struct wb_sd_level *l = sd->level;
     uint32_t idx = kind == WB_BAL_NEWIDLE ? l->newidle_idx : kind == WB_BAL_PERIODIC_IDLE ? l->idle_idx : l->busy_idx;
@@ -131,7 +143,9 @@ static struct answer twin_weight(const struct wb_sim *s, const struct wb_sd *sd,
     uint64_t apart = here.nr && one > mine ? 1 : 2, off = one * 128 / there.power;
     uint64_t add = there.avg * there.power < one * 128 ? there.avg * there.power / here.power : one * 128 / here.power;
     uint64_t now = (work(there.power, one, there.avg) + work(here.power, mine, here.avg)) / 128;
-    uint64_t then = ((there.avg > off ? work(there.power, one, there.avg - off) : 0) + work(here.power, mine, here.avg + add)) / 128;
+    uint64_t then =
+        ((there.avg > off ? work(there.power, one, there.avg - off) : 0) + work(here.power, mine, here.avg + add)) /
+        128;
     a.found = there.avg - here.avg >= one * apart || then > now;
     return a;
 }
@@ -144,8 +158,9 @@ static bool agree(struct wb_sim *s, struct wb_sd *sd, enum wb_balance_kind kind,
     struct answer a = weighted ? twin_weight(s, sd, kind, cpu) : twin_tasks(s, sd, kind);
     bool found = (weighted ? o1_group_weight : o1_group_tasks)(&s->rq[cpu].idle->x, &b, &g);
     if (found == a.found && (!found || (g->first == a.group && b.imbalance == a.imbalance))) return true;
-    (void)snprintf(why, n, "cpu %u kind %d level %s: found %d imbalance %lld from %u, twin %d %lld from %u", cpu, (int)kind, sd->level->name, found,
-                   (long long)b.imbalance, g ? g->first : WB_NO_CPU, a.found, (long long)a.imbalance, a.group);
+    (void)snprintf(why, n, "cpu %u kind %d level %s: found %d imbalance %lld from %u, twin %d %lld from %u", cpu,
+                   (int)kind, sd->level->name, found, (long long)b.imbalance, g ? g->first : WB_NO_CPU, a.found,
+                   (long long)a.imbalance, a.group);
     return false;
 }
 

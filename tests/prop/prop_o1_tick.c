@@ -1,5 +1,5 @@
-/* Skipped ticks: whatever tick_idle_for() vouches for, tick_closed() leaves the state that so many real ticks leave, and none of these
- * would have balanced, rescheduled or raised anything.
+/* Skipped ticks: whatever tick_idle_for() vouches for, tick_closed() leaves the state that so many real ticks leave,
+ * and none of these would have balanced, rescheduled or raised anything.
  * wb-link: wb_sched wb_ipc wb_kernel wb_machine wb_scenario wb_core */
 #include "propcheck.h"
 
@@ -58,7 +58,10 @@ static void change(struct wb_sim *s, const struct prop_op *op)
 
 static bool balances(struct wb_sim *s)
 {
-    struct wb_balance b = {.kind = wb_idle_cpu(&s->rq[1]) ? WB_BAL_PERIODIC_IDLE : WB_BAL_PERIODIC_BUSY, .this_cpu = 1, .exec_cpu = 1, .dst = 1};
+    struct wb_balance b = {.kind = wb_idle_cpu(&s->rq[1]) ? WB_BAL_PERIODIC_IDLE : WB_BAL_PERIODIC_BUSY,
+                           .this_cpu = 1,
+                           .exec_cpu = 1,
+                           .dst = 1};
     bool weighted = ((const struct o1_sim *)s->policy)->v->weighted;
     if (!weighted) return o1_balance_periodic.begin(fake_exec_irq(s, 1, WB_LEVEL_HARDIRQ), &b);
     bool raised = s->rq[1].balance_softirq;
@@ -70,7 +73,8 @@ static bool equal(struct wb_sim *a, struct wb_sim *b)
 {
     const struct o1_rq *x = o1_rq(&a->rq[1]), *y = o1_rq(&b->rq[1]);
     bool same = x->clock == y->clock && x->tick_jiffies == y->tick_jiffies && x->idle_at_tick == y->idle_at_tick &&
-                x->next_balance == y->next_balance && !memcmp(x->load, y->load, sizeof x->load) && a->rq[1].curr->id == b->rq[1].curr->id;
+                x->next_balance == y->next_balance && !memcmp(x->load, y->load, sizeof x->load) &&
+                a->rq[1].curr->id == b->rq[1].curr->id;
     if (wb_idle_cpu(&a->rq[1])) return same;
     const struct o1_task *p = o1_task(a->rq[1].curr), *q = o1_task(b->rq[1].curr);
     return same && p->time_slice == q->time_slice && p->prio == q->prio && p->sleep_avg == q->sleep_avg;
@@ -84,7 +88,9 @@ static bool skip_some(struct wb_sim *a, struct wb_sim *b, uint64_t want, char *w
     for (uint64_t i = 0; i < k; i++) {
         real_tick(a);
         if (balances(a) || a->rq[1].need_resched)
-            return snprintf(why, n, "tick %llu of %llu did something", (unsigned long long)i + 1, (unsigned long long)k), false;
+            return snprintf(why, n, "tick %llu of %llu did something", (unsigned long long)i + 1,
+                            (unsigned long long)k),
+                   false;
     }
     if (k) b->now = start + k * wb_tick_ps(b);
     o1_policy.tick_closed(b, &b->rq[1], k, b->now);
@@ -99,9 +105,11 @@ static bool skip_some(struct wb_sim *a, struct wb_sim *b, uint64_t want, char *w
 
 static void build(int v)
 {
-    static const char *const kernels[] = {"linux-2.6.10", "linux-2.6.11", "linux-2.6.22", "linux-2.6.11-i386", "linux-2.6.22-i386", "linux-2.6.11"};
+    static const char *const kernels[] = {"linux-2.6.10",      "linux-2.6.11",      "linux-2.6.22",
+                                          "linux-2.6.11-i386", "linux-2.6.22-i386", "linux-2.6.11"};
     static const char *const no_idle[] = {"policy.idle_balance=false", NULL};
-    for (int i = 0; i < 2; i++) pair[v][i] = fake_new(&o1_policy, kernels[v], v > 2 ? HT2 : TIGER, v == 5 ? no_idle : NULL);
+    for (int i = 0; i < 2; i++)
+        pair[v][i] = fake_new(&o1_policy, kernels[v], v > 2 ? HT2 : TIGER, v == 5 ? no_idle : NULL);
 }
 
 static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)

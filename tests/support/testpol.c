@@ -5,16 +5,51 @@
 #include <stdio.h>
 
 const char *const testpol_hook_name[TP_HOOKS] = {
-    "init", "task_init", "place_wakeup", "place_fork", "place_exec", "fork", "exit", "enqueue", "dequeue", "put_prev", "pick",
-    "yield", "migrate", "tick", "tick_idle_for", "tick_closed", "check_preempt", "switched", "newidle", "periodic", "nohz",
-    "active", "redo", "queue_remote", "domains_built", "idle_enter", "idle_exit", "task_changed", "describe", "delayed dequeue",
-    "finished dequeue", "recalled dequeue", "pulled task", "pushed task",
+    "init",
+    "task_init",
+    "place_wakeup",
+    "place_fork",
+    "place_exec",
+    "fork",
+    "exit",
+    "enqueue",
+    "dequeue",
+    "put_prev",
+    "pick",
+    "yield",
+    "migrate",
+    "tick",
+    "tick_idle_for",
+    "tick_closed",
+    "check_preempt",
+    "switched",
+    "newidle",
+    "periodic",
+    "nohz",
+    "active",
+    "redo",
+    "queue_remote",
+    "domains_built",
+    "idle_enter",
+    "idle_exit",
+    "task_changed",
+    "describe",
+    "delayed dequeue",
+    "finished dequeue",
+    "recalled dequeue",
+    "pulled task",
+    "pushed task",
 };
 
 enum { RULE_NONE, RULE_IDLE, RULE_WAIT, RULE_STAY, RULE_RUN, RULE_PULL, RULE_PUSH, RULES };
 static const char *const rules[RULES] = {
-    [RULE_NONE] = "none",       [RULE_IDLE] = "an idle CPU",           [RULE_WAIT] = "waits at home", [RULE_STAY] = "stays",
-    [RULE_RUN] = "runs at once", [RULE_PULL] = "has waited longest", [RULE_PUSH] = "pushed to an idle CPU",
+    [RULE_NONE] = "none",
+    [RULE_IDLE] = "an idle CPU",
+    [RULE_WAIT] = "waits at home",
+    [RULE_STAY] = "stays",
+    [RULE_RUN] = "runs at once",
+    [RULE_PULL] = "has waited longest",
+    [RULE_PUSH] = "pushed to an idle CPU",
 };
 
 struct pol {
@@ -36,12 +71,27 @@ struct pol_task {
     uint64_t arrival;
 };
 
-static struct pol *pol_of(struct wb_sim *s) { return wb_policy_data(s); }
-static struct pol_task *task_of(const struct wb_task *t) { return t->policy; }
-static struct pol_rq *rq_of(const struct wb_rq *rq) { return rq->policy; }
-static void count(struct wb_sim *s, enum testpol_hook h) { pol_of(s)->count[h]++; }
+static struct pol *pol_of(struct wb_sim *s)
+{
+    return wb_policy_data(s);
+}
+static struct pol_task *task_of(const struct wb_task *t)
+{
+    return t->policy;
+}
+static struct pol_rq *rq_of(const struct wb_rq *rq)
+{
+    return rq->policy;
+}
+static void count(struct wb_sim *s, enum testpol_hook h)
+{
+    pol_of(s)->count[h]++;
+}
 
-const uint64_t *testpol_counts(struct wb_sim *s) { return pol_of(s)->count; }
+const uint64_t *testpol_counts(struct wb_sim *s)
+{
+    return pol_of(s)->count;
+}
 
 /* ---- the lists ---- */
 
@@ -86,7 +136,10 @@ static int init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d
     return 0;
 }
 
-static void domains_built(struct wb_sim *s) { count(s, TP_DOMAINS_BUILT); }
+static void domains_built(struct wb_sim *s)
+{
+    count(s, TP_DOMAINS_BUILT);
+}
 
 static void task_init(struct wb_sim *s, struct wb_task *t)
 {
@@ -182,7 +235,8 @@ static bool dequeue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint
         return true;
     }
     if (!t->delayed) rq->nr_running--; /* a delayed one does not count */
-    if (o->delay && flags & WB_DEQ_SLEEP && !(flags & WB_DEQ_EXIT) && t->klass == WB_CLASS_NORMAL && ++o->sleeps % 3 == 0) {
+    if (o->delay && flags & WB_DEQ_SLEEP && !(flags & WB_DEQ_EXIT) && t->klass == WB_CLASS_NORMAL &&
+        ++o->sleeps % 3 == 0) {
         count(x->sim, TP_DELAYED);
         take_out(rq_of(rq), task_of(t)); /* to the end, behind who still wants to run */
         append(rq_of(rq), task_of(t));
@@ -288,7 +342,8 @@ static void idle_exit(struct wb_exec *x, struct wb_rq *rq)
 static struct pol_task *oldest(struct wb_sim *s, cpu_id src, cpu_id dst)
 {
     struct pol_task *p = rq_of(wb_rq(s, src))->head;
-    while (p && (p->t->on_cpu || p->t->delayed || p->t->klass == WB_CLASS_STOP || !wb_mask_test(p->t->allowed, dst))) p = p->next;
+    while (p && (p->t->on_cpu || p->t->delayed || p->t->klass == WB_CLASS_STOP || !wb_mask_test(p->t->allowed, dst)))
+        p = p->next;
     return p;
 }
 
@@ -296,7 +351,8 @@ static bool begin(struct wb_exec *x, struct wb_balance *b)
 {
     static const enum testpol_hook hook[WB_BAL_N] = {TP_PERIODIC, TP_PERIODIC, TP_NEWIDLE, TP_NOHZ, TP_ACTIVE};
     struct wb_rq *rq = wb_rq(x->sim, b->this_cpu);
-    if (b->kind == WB_BAL_PERIODIC_BUSY || (b->kind == WB_BAL_PERIODIC_IDLE && x->level == WB_LEVEL_HARDIRQ)) return false;
+    if (b->kind == WB_BAL_PERIODIC_BUSY || (b->kind == WB_BAL_PERIODIC_IDLE && x->level == WB_LEVEL_HARDIRQ))
+        return false;
     count(x->sim, hook[b->kind]);
     return b->kind == WB_BAL_ACTIVE || !rq->nr_running;
 }
@@ -355,7 +411,8 @@ static void end(struct wb_exec *x, struct wb_balance *b)
     (void)b;
 }
 
-static const struct wb_balance_ops balance = {.begin = begin, .next = next, .find = find, .pull = pull, .done = done, .end = end};
+static const struct wb_balance_ops balance = {
+    .begin = begin, .next = next, .find = find, .pull = pull, .done = done, .end = end};
 
 static bool push_find(struct wb_exec *x, struct wb_balance *b)
 {
@@ -380,7 +437,8 @@ static enum wb_balance_result push_done(struct wb_exec *x, struct wb_balance *b,
     return b->moved ? WB_BAL_PULLED : WB_BAL_STOP;
 }
 
-static const struct wb_balance_ops active = {.begin = begin, .next = next, .find = push_find, .pull = push, .done = push_done, .end = end};
+static const struct wb_balance_ops active = {
+    .begin = begin, .next = next, .find = push_find, .pull = push, .done = push_done, .end = end};
 
 static void describe(const struct wb_sim *s, const struct wb_rq *rq, const struct wb_task *t, char *buf, size_t n)
 {
@@ -388,7 +446,11 @@ static void describe(const struct wb_sim *s, const struct wb_rq *rq, const struc
     snprintf(buf, n, "%u queued%s", rq_of(rq)->nr, t ? ", a task" : "");
 }
 
-#define SWITCH(name, text) {.path = "policy." name, .type = WB_KEY_BOOL, .def = "false", .only = "testpol", .help = text, .source = "tests"}
+#define SWITCH(name, text) \
+    { \
+        .path = "policy." name, .type = WB_KEY_BOOL, .def = "false", .only = "testpol", .help = text, \
+        .source = "tests" \
+    }
 
 static const struct wb_key keys[] = {
     SWITCH("delay_dequeue", "Every third sleeper stays queued until it is met."),
@@ -399,16 +461,43 @@ static const struct wb_key keys[] = {
 };
 
 const struct wb_policy_ops testpol_ops = {
-    .abi = WB_POLICY_ABI, .size = sizeof(struct wb_policy_ops), .name = "testpol", .help = "Global FIFO queue for tests.",
-    .rules = rules, .nrules = RULES, .keys = keys, .nkeys = WB_ARRAY_SIZE(keys),
-    .sim_bytes = sizeof(struct pol), .rq_bytes = sizeof(struct pol_rq), .task_bytes = sizeof(struct pol_task),
-    .init = init, .task_init = task_init,
-    .place_wakeup = place_wakeup, .place_fork = place_fork, .place_exec = place_exec,
-    .fork = fork_hook, .exit = exit_hook,
-    .enqueue = enqueue, .dequeue = dequeue, .put_prev = put_prev, .pick = pick, .yield = yield, .migrate = migrate,
-    .tick = tick, .tick_idle_for = tick_idle_for, .tick_closed = tick_closed,
-    .check_preempt = check_preempt, .switched = switched,
-    .balance_newidle = &balance, .balance_periodic = &balance, .balance_nohz = &balance, .balance_active = &active,
-    .queue_remote = queue_remote, .domains_built = domains_built, .idle_enter = idle_enter, .idle_exit = idle_exit,
-    .task_changed = task_changed, .describe = describe,
+    .abi = WB_POLICY_ABI,
+    .size = sizeof(struct wb_policy_ops),
+    .name = "testpol",
+    .help = "Global FIFO queue for tests.",
+    .rules = rules,
+    .nrules = RULES,
+    .keys = keys,
+    .nkeys = WB_ARRAY_SIZE(keys),
+    .sim_bytes = sizeof(struct pol),
+    .rq_bytes = sizeof(struct pol_rq),
+    .task_bytes = sizeof(struct pol_task),
+    .init = init,
+    .task_init = task_init,
+    .place_wakeup = place_wakeup,
+    .place_fork = place_fork,
+    .place_exec = place_exec,
+    .fork = fork_hook,
+    .exit = exit_hook,
+    .enqueue = enqueue,
+    .dequeue = dequeue,
+    .put_prev = put_prev,
+    .pick = pick,
+    .yield = yield,
+    .migrate = migrate,
+    .tick = tick,
+    .tick_idle_for = tick_idle_for,
+    .tick_closed = tick_closed,
+    .check_preempt = check_preempt,
+    .switched = switched,
+    .balance_newidle = &balance,
+    .balance_periodic = &balance,
+    .balance_nohz = &balance,
+    .balance_active = &active,
+    .queue_remote = queue_remote,
+    .domains_built = domains_built,
+    .idle_enter = idle_enter,
+    .idle_exit = idle_exit,
+    .task_changed = task_changed,
+    .describe = describe,
 };

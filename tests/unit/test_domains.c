@@ -1,5 +1,5 @@
-/* Scheduling domains: the published tables of 2.6.10, 2.6.11 and 2.6.22, cell by cell, and the ladders of real machines.
- * wb-link: wb_sched wb_ipc wb_kernel wb_machine wb_scenario wb_core */
+/* Scheduling domains: the published tables of 2.6.10, 2.6.11 and 2.6.22, cell by cell, and the ladders of real
+ * machines. wb-link: wb_sched wb_ipc wb_kernel wb_machine wb_scenario wb_core */
 #include "wbtest.h"
 
 #include "domains.h"
@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define TIGER "base = \"itanium2-tiger4\";"
-#define HT "topology = \"pack:2 [numa] l2:1 core:1 pu:2\";"           /* 2 nodes, one HT package each */
+#define HT "topology = \"pack:2 [numa] l2:1 core:1 pu:2\";" /* 2 nodes, one HT package each */
 #define NODES8 "topology = \"pack:8 [numa] l3:1 core:2 pu:1\";"
 #define WOODCREST "topology = \"[numa] pack:2 l2:1 core:2 pu:1\";"
 #define STOAKLEY "topology = \"[numa] pack:2 l2:2 core:2 pu:1\";"
@@ -34,9 +34,10 @@ static void level_text(const struct wb_sd *sd, char *buf, size_t n)
     const struct wb_sd_level *l = sd->level;
     char flags[512];
     flags_text(sd->flags, flags, sizeof flags);
-    (void)snprintf(buf, n, "%s %u/%u/%u %u %u %u %llu %u | %u %u %u %u %u | %s", l->name, (unsigned)(l->min_interval / WB_MS),
-                   (unsigned)(l->max_interval / WB_MS), (unsigned)sd->balance_interval_ms, l->busy_factor, l->imbalance_pct,
-                   l->cache_nice_tries, (unsigned long long)(l->cache_hot_time / WB_NS), l->per_cpu_gain, l->busy_idx, l->idle_idx,
+    (void)snprintf(buf, n, "%s %u/%u/%u %u %u %u %llu %u | %u %u %u %u %u | %s", l->name,
+                   (unsigned)(l->min_interval / WB_MS), (unsigned)(l->max_interval / WB_MS),
+                   (unsigned)sd->balance_interval_ms, l->busy_factor, l->imbalance_pct, l->cache_nice_tries,
+                   (unsigned long long)(l->cache_hot_time / WB_NS), l->per_cpu_gain, l->busy_idx, l->idle_idx,
                    l->newidle_idx, l->wake_idx, l->forkexec_idx, flags);
 }
 
@@ -62,7 +63,8 @@ static void expect_spans(const char *kernel, const char *machine, const char *te
     WB_FOR_EACH_SD(sd, &s->rq[0])
     {
         size_t at = strlen(buf);
-        (void)snprintf(buf + at, sizeof buf - at, "%s%s %u/%u", at ? ", " : "", sd->level->name, sd->span_weight, sd->ngroups);
+        (void)snprintf(buf + at, sizeof buf - at, "%s%s %u/%u", at ? ", " : "", sd->level->name, sd->span_weight,
+                       sd->ngroups);
     }
     assert_string_equal(buf, text);
     fake_free(s);
@@ -73,8 +75,10 @@ static void table_2_6_10_i386(void **state)
     (void)state;
     expect_levels("linux-2.6.10-i386", HT,
                   (const char *const[]){
-                      "SIBLING 1/2/1 8 110 0 0 25 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_IDLE WAKE_AFFINE SHARE_CPUPOWER",
-                      "CPU 1/4/1 64 125 1 2500 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_AFFINE WAKE_BALANCE",
+                      "SIBLING 1/2/1 8 110 0 0 25 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_IDLE "
+                      "WAKE_AFFINE SHARE_CPUPOWER",
+                      "CPU 1/4/1 64 125 1 2500 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_AFFINE "
+                      "WAKE_BALANCE",
                       "NODE 8/32/1 32 125 1 10000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_EXEC WAKE_BALANCE", NULL});
 }
 
@@ -83,7 +87,8 @@ static void table_2_6_10_ia64(void **state)
     (void)state;
     expect_levels("linux-2.6.10", NODES8,
                   (const char *const[]){
-                      "CPU 1/4/1 64 125 1 2500 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_AFFINE WAKE_BALANCE",
+                      "CPU 1/4/1 64 125 1 2500 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_AFFINE "
+                      "WAKE_BALANCE",
                       "NODE 80/320/1 320 125 1 10000000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_EXEC WAKE_BALANCE",
                       /* 100 * (63 + 16) / 64 = 123 ms */
                       "ALLNODES 80/320/123 320 125 1 10000000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_EXEC", NULL});
@@ -93,10 +98,13 @@ static void table_2_6_11_i386(void **state)
 {
     (void)state;
     expect_levels("linux-2.6.11-i386", HT,
-                  (const char *const[]){
-                      "SIBLING 1/2/1 8 110 0 0 25 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_IDLE WAKE_AFFINE SHARE_CPUPOWER",
-                      "CPU 1/4/1 64 125 1 2500000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_IDLE WAKE_AFFINE WAKE_BALANCE",
-                      "NODE 8/32/1 32 125 1 10000000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_IDLE WAKE_BALANCE", NULL});
+                  (const char *const[]){"SIBLING 1/2/1 8 110 0 0 25 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE "
+                                        "BALANCE_EXEC WAKE_IDLE WAKE_AFFINE SHARE_CPUPOWER",
+                                        "CPU 1/4/1 64 125 1 2500000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE "
+                                        "BALANCE_EXEC WAKE_IDLE WAKE_AFFINE WAKE_BALANCE",
+                                        "NODE 8/32/1 32 125 1 10000000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE "
+                                        "BALANCE_EXEC WAKE_IDLE WAKE_BALANCE",
+                                        NULL});
 }
 
 static void table_2_6_11_ia64(void **state)
@@ -104,24 +112,31 @@ static void table_2_6_11_ia64(void **state)
     (void)state;
     expect_levels("linux-2.6.11", NODES8,
                   (const char *const[]){
-                      "CPU 1/4/1 64 125 1 2500000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_IDLE WAKE_AFFINE WAKE_BALANCE",
-                      "NODE 80/320/1 320 125 1 10000000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_IDLE WAKE_BALANCE",
+                      "CPU 1/4/1 64 125 1 2500000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC "
+                      "WAKE_IDLE WAKE_AFFINE WAKE_BALANCE",
+                      "NODE 80/320/1 320 125 1 10000000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC "
+                      "WAKE_IDLE WAKE_BALANCE",
                       "ALLNODES 80/320/123 320 125 1 10000000 100 | 0 0 0 0 0 | LOAD_BALANCE BALANCE_EXEC", NULL});
 }
 
 static void table_2_6_22_x86_64(void **state)
 {
     (void)state;
-    expect_levels("linux-2.6.22", TULSA,
-                  (const char *const[]){
-                      "SIBLING 1/2/1 64 110 0 0 25 | 0 0 1 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_IDLE WAKE_AFFINE SHARE_CPUPOWER",
-                      "MC 1/4/1 64 125 1 20000 100 | 2 1 2 1 1 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_AFFINE SHARE_PKG_RESOURCES",
-                      "CPU 1/4/1 64 125 1 2000000 100 | 2 1 2 1 1 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_AFFINE", NULL});
-    expect_levels("linux-2.6.22", "topology = \"pack:20 [numa] l3:1 core:1 pu:1\";",
-                  (const char *const[]){
-                      "NODE 8/32/1 32 125 2 4000000 100 | 3 2 0 1 1 | LOAD_BALANCE BALANCE_EXEC BALANCE_FORK WAKE_BALANCE SERIALIZE",
-                      /* 64 * 20 cpus = 1280 ms */
-                      "ALLNODES 64/1280/64 128 133 1 4000000 100 | 3 3 0 0 0 | LOAD_BALANCE SERIALIZE", NULL});
+    expect_levels(
+        "linux-2.6.22", TULSA,
+        (const char *const[]){
+            "SIBLING 1/2/1 64 110 0 0 25 | 0 0 1 0 0 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_IDLE WAKE_AFFINE "
+            "SHARE_CPUPOWER",
+            "MC 1/4/1 64 125 1 20000 100 | 2 1 2 1 1 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_AFFINE "
+            "SHARE_PKG_RESOURCES",
+            "CPU 1/4/1 64 125 1 2000000 100 | 2 1 2 1 1 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_AFFINE",
+            NULL});
+    expect_levels(
+        "linux-2.6.22", "topology = \"pack:20 [numa] l3:1 core:1 pu:1\";",
+        (const char *const[]){"NODE 8/32/1 32 125 2 4000000 100 | 3 2 0 1 1 | LOAD_BALANCE BALANCE_EXEC BALANCE_FORK "
+                              "WAKE_BALANCE SERIALIZE",
+                              /* 64 * 20 cpus = 1280 ms */
+                              "ALLNODES 64/1280/64 128 133 1 4000000 100 | 3 3 0 0 0 | LOAD_BALANCE SERIALIZE", NULL});
 }
 
 static void table_2_6_22_i386_node(void **state)
@@ -131,19 +146,22 @@ static void table_2_6_22_i386_node(void **state)
     char buf[1024];
     level_text(s->rq[0].sd->parent->parent, buf, sizeof buf);
     assert_string_equal(
-        buf, "NODE 8/32/1 32 125 1 4000000 100 | 3 1 2 1 0 | LOAD_BALANCE BALANCE_EXEC BALANCE_FORK WAKE_BALANCE SERIALIZE");
+        buf,
+        "NODE 8/32/1 32 125 1 4000000 100 | 3 1 2 1 0 | LOAD_BALANCE BALANCE_EXEC BALANCE_FORK WAKE_BALANCE SERIALIZE");
     fake_free(s);
 }
 
 static void table_2_6_22_ia64(void **state)
 {
     (void)state;
-    expect_levels("linux-2.6.22-ia64", NODES20,
-                  (const char *const[]){
-                      "CPU 1/4/1 64 125 2 2000000 100 | 2 1 2 1 1 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_AFFINE",
-                      /* 8 * min(40, 32) = 256 ms */
-                      "NODE 8/256/64 64 125 2 4000000 100 | 3 2 0 1 1 | LOAD_BALANCE BALANCE_EXEC BALANCE_FORK WAKE_BALANCE SERIALIZE",
-                      "ALLNODES 64/2560/64 128 133 1 4000000 100 | 3 3 0 0 0 | LOAD_BALANCE SERIALIZE", NULL});
+    expect_levels(
+        "linux-2.6.22-ia64", NODES20,
+        (const char *const[]){
+            "CPU 1/4/1 64 125 2 2000000 100 | 2 1 2 1 1 | LOAD_BALANCE BALANCE_NEWIDLE BALANCE_EXEC WAKE_AFFINE",
+            /* 8 * min(40, 32) = 256 ms */
+            "NODE 8/256/64 64 125 2 4000000 100 | 3 2 0 1 1 | LOAD_BALANCE BALANCE_EXEC BALANCE_FORK WAKE_BALANCE "
+            "SERIALIZE",
+            "ALLNODES 64/2560/64 128 133 1 4000000 100 | 3 3 0 0 0 | LOAD_BALANCE SERIALIZE", NULL});
 }
 
 /* A 4-way Tiger is a single node: the CPU domain alone, four groups of power 128. */
@@ -179,7 +197,8 @@ static void levels_stay_without_degeneration(void **state)
 static void power_2_6_11(void **state)
 {
     (void)state;
-    struct wb_sim *s = fake_new(&o1_policy, "linux-2.6.11-i386", "topology = \"numa:2 pack:2 l2:1 core:1 pu:2\";", NULL);
+    struct wb_sim *s =
+        fake_new(&o1_policy, "linux-2.6.11-i386", "topology = \"numa:2 pack:2 l2:1 core:1 pu:2\";", NULL);
     struct wb_sd *sibling = s->rq[0].sd, *cpu = sibling->parent, *node = cpu->parent;
     assert_int_equal(sibling->groups[0].power, 128);
     assert_int_equal(cpu->groups[0].power, 140);  /* 128 + 128 * (2 - 1) / 10 */
@@ -281,7 +300,8 @@ static void build_decides_which_rows_apply(void **state)
 {
     (void)state;
     struct domains_ladder l;
-    struct wb_sim *s = fake_load(&o1_policy, "linux-2.6.11", TIGER, (const char *const[]){"kernel.sched_smt=true", NULL});
+    struct wb_sim *s =
+        fake_load(&o1_policy, "linux-2.6.11", TIGER, (const char *const[]){"kernel.sched_smt=true", NULL});
     assert_int_equal(domains_read(wb_scenario_config(s->scenario), s->topo, &l, s->diag), 0);
     assert_int_equal(l.nrows, 2);
     assert_string_equal(l.row[0].level.name, "SIBLING");
@@ -293,8 +313,10 @@ static void unknown_flags_are_named(void **state)
 {
     (void)state;
     struct domains_ladder l;
-    struct wb_sim *s = fake_load(&o1_policy,
-                                 "scheduler = \"o1\"; domains = ( { level = \"CPU\"; span = \"all\"; flags = [ \"WAKE_IDEL\" ]; } );", TIGER, NULL);
+    struct wb_sim *s =
+        fake_load(&o1_policy,
+                  "scheduler = \"o1\"; domains = ( { level = \"CPU\"; span = \"all\"; flags = [ \"WAKE_IDEL\" ]; } );",
+                  TIGER, NULL);
     assert_int_equal(domains_read(wb_scenario_config(s->scenario), s->topo, &l, s->diag), -1);
     char *text = wb_diag_render(s->diag, false);
     assert_non_null(strstr(text, "no domain flag is called 'WAKE_IDEL'"));

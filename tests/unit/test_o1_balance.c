@@ -27,7 +27,8 @@ static bool search(struct wb_sim *s, cpu_id cpu, struct wb_sd *sd, enum wb_balan
     return (kind == WB_BAL_NEWIDLE ? &o1_balance_newidle : &o1_balance_periodic)->find(fake_exec(s, cpu), b);
 }
 
-static void expect_find(struct wb_sim *s, cpu_id cpu, enum wb_balance_kind kind, cpu_id src, int64_t imbalance, wb_rule rule)
+static void expect_find(struct wb_sim *s, cpu_id cpu, enum wb_balance_kind kind, cpu_id src, int64_t imbalance,
+                        wb_rule rule)
 {
     struct wb_balance b;
     assert_true(search(s, cpu, s->rq[cpu].sd, kind, &b));
@@ -60,7 +61,8 @@ static void two_tasks_apart(void **state)
     fake_free(s);
 }
 
-/* One task per CPU and a newly idle one: level, but it takes one all the same; an idle tick does not, nor a busy one. */
+/* One task per CPU and a newly idle one: level, but it takes one all the same; an idle tick does not, nor a busy
+ * one. */
 static void newly_idle_takes_from_a_level_machine(void **state)
 {
     (void)state;
@@ -73,7 +75,8 @@ static void newly_idle_takes_from_a_level_machine(void **state)
     fake_free(s);
 }
 
-/* An idle tick takes one when a group has more than one task per CPU; here 129 > 128 while 64 <= pct * 64 says balanced. */
+/* An idle tick takes one when a group has more than one task per CPU; here 129 > 128 while 64 <= pct * 64 says
+ * balanced. */
 static void idle_tick_takes_the_second_task(void **state)
 {
     (void)state;
@@ -150,14 +153,15 @@ static void tail_of_the_expired_array_goes_first(void **state)
     struct wb_sim *s = fake_new(&o1_policy, "linux-2.6.11", TIGER, NULL);
     struct wb_task *t[5];
     for (int i = 0; i < 5; i++) t[i] = fake_runnable(s, 1, i == 4 ? -10 : 0);
-    fake_schedule(s, 1, WB_RUNNING);       /* t[4] runs */
-    for (int i = 1; i < 3; i++) {          /* t[1], t[2] expire */
+    fake_schedule(s, 1, WB_RUNNING); /* t[4] runs */
+    for (int i = 1; i < 3; i++) {    /* t[1], t[2] expire */
         o1_array_del(o1_task(t[i])->array, o1_task(t[i]));
         o1_array_add(o1_rq(&s->rq[1])->expired, o1_task(t[i]));
     }
-    struct wb_balance b = {.kind = WB_BAL_PERIODIC_IDLE, .this_cpu = 0, .exec_cpu = 0, .src = 1, .dst = 0, .sd = s->rq[0].sd};
+    struct wb_balance b = {
+        .kind = WB_BAL_PERIODIC_IDLE, .this_cpu = 0, .exec_cpu = 0, .src = 1, .dst = 0, .sd = s->rq[0].sd};
     o1_move_tasks(fake_exec(s, 0), &b, 1, UINT64_MAX);
-    assert_int_equal(t[2]->cpu, 0); /* last queued of the expired */
+    assert_int_equal(t[2]->cpu, 0);                                    /* last queued of the expired */
     assert_ptr_equal(o1_task(t[2])->array, o1_rq(&s->rq[0])->expired); /* keeps its kind */
     o1_move_tasks(fake_exec(s, 0), &b, 2, UINT64_MAX);
     assert_int_equal(t[1]->cpu, 0);
@@ -189,13 +193,16 @@ static void hot_rule_by_version(void **state)
         {"linux-2.6.22", WB_BAL_PERIODIC_IDLE, 2, true, true},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = fake_new(&o1_policy, table[i].kernel, TIGER, (const char *const[]){"policy.cache_hot_time=10 ms", NULL});
+        struct wb_sim *s =
+            fake_new(&o1_policy, table[i].kernel, TIGER, (const char *const[]){"policy.cache_hot_time=10 ms", NULL});
         load_cpu(s, 1, 2);
         if (!table[i].dst_idle) fake_running(s, 0, 0);
         for (uint32_t k = 0; k < s->ntasks; k++)
-            if (s->task[k]->cpu == 1 && s->task[k]->klass == WB_CLASS_NORMAL) o1_task(s->task[k])->last_ran = s->now / WB_NS;
+            if (s->task[k]->cpu == 1 && s->task[k]->klass == WB_CLASS_NORMAL)
+                o1_task(s->task[k])->last_ran = s->now / WB_NS;
         s->rq[0].sd->nr_balance_failed = table[i].failed;
-        struct wb_balance b = {.kind = table[i].kind, .this_cpu = 0, .exec_cpu = 0, .src = 1, .dst = 0, .sd = s->rq[0].sd};
+        struct wb_balance b = {
+            .kind = table[i].kind, .this_cpu = 0, .exec_cpu = 0, .src = 1, .dst = 0, .sd = s->rq[0].sd};
         o1_move_tasks(fake_exec(s, 0), &b, 1, UINT64_MAX);
         if (b.moved != table[i].moves) fail_msg("row %zu moved %u", i, b.moved);
         fake_free(s);
@@ -211,14 +218,16 @@ static void affinity_and_running_tasks_stay(void **state)
     load_cpu(s, 1, 3);
     for (uint32_t i = 0; i < s->ntasks; i++)
         if (s->task[i]->klass == WB_CLASS_NORMAL) s->task[i]->allowed = &only1;
-    struct wb_balance b = {.kind = WB_BAL_PERIODIC_IDLE, .this_cpu = 0, .exec_cpu = 0, .src = 1, .dst = 0, .sd = s->rq[0].sd};
+    struct wb_balance b = {
+        .kind = WB_BAL_PERIODIC_IDLE, .this_cpu = 0, .exec_cpu = 0, .src = 1, .dst = 0, .sd = s->rq[0].sd};
     o1_move_tasks(fake_exec(s, 0), &b, 2, 1000);
     assert_int_equal(b.moved, 0);
     assert_true(b.flags & O1_B_PINNED);
     fake_free(s);
 }
 
-/* 2.6.22 does not move more weight than the imbalance, but one task of a better priority than any here may be heavier. */
+/* 2.6.22 does not move more weight than the imbalance, but one task of a better priority than any here may be
+ * heavier. */
 static void weight_limit_2_6_22(void **state)
 {
     (void)state;
@@ -227,7 +236,8 @@ static void weight_limit_2_6_22(void **state)
     load_cpu(s, 1, 1);
     struct wb_task *heavy = fake_runnable(s, 1, 5), *light = fake_runnable(s, 1, 15);
     o1_task(heavy)->last_ran = o1_task(light)->last_ran = 0;
-    struct wb_balance b = {.kind = WB_BAL_PERIODIC_BUSY, .this_cpu = 0, .exec_cpu = 0, .src = 1, .dst = 0, .sd = s->rq[0].sd};
+    struct wb_balance b = {
+        .kind = WB_BAL_PERIODIC_BUSY, .this_cpu = 0, .exec_cpu = 0, .src = 1, .dst = 0, .sd = s->rq[0].sd};
     o1_move_tasks(fake_exec(s, 0), &b, 2, 40);
     assert_int_equal(heavy->cpu, 1);
     assert_int_equal(light->cpu, 0);
@@ -240,7 +250,8 @@ static void run_periodic(struct wb_sim *s, cpu_id cpu, struct wb_balance *last)
 {
     s->now += 400 * WB_MS;
     s->rq[cpu].sd->last_balance = wb_jiffies(s) + o1_phase(s->policy, cpu) - 400;
-    (void)fake_balance(s, wb_idle_cpu(&s->rq[cpu]) ? WB_BAL_PERIODIC_IDLE : WB_BAL_PERIODIC_BUSY, cpu, WB_LEVEL_HARDIRQ, last);
+    (void)fake_balance(s, wb_idle_cpu(&s->rq[cpu]) ? WB_BAL_PERIODIC_IDLE : WB_BAL_PERIODIC_BUSY, cpu, WB_LEVEL_HARDIRQ,
+                       last);
 }
 
 static void balanced_passes_double_the_interval(void **state)
@@ -272,7 +283,8 @@ static void pulls_reset_the_interval(void **state)
     fake_free(s);
 }
 
-/* Tasks bound to their CPU: after tries + 2 failures the migration thread is asked, and the count goes back to tries. */
+/* Tasks bound to their CPU: after tries + 2 failures the migration thread is asked, and the count goes back to
+ * tries. */
 static void failures_start_active_balancing(void **state)
 {
     (void)state;
@@ -325,7 +337,8 @@ static void busy_cpus_wait_64_times_longer(void **state)
         assert_int_equal(s->rq[c].sd->last_balance, wb_jiffies(s) + 250 * c);
     }
     fake_free(s);
-    s = fake_new(&o1_policy, "linux-2.6.11", TIGER, (const char *const[]){"kernel.hz=1000", "policy.nr_cpus_configured=32", NULL});
+    s = fake_new(&o1_policy, "linux-2.6.11", TIGER,
+                 (const char *const[]){"kernel.hz=1000", "policy.nr_cpus_configured=32", NULL});
     assert_int_equal(o1_phase(s->policy, 1), 31);
     fake_free(s);
 }
@@ -369,7 +382,8 @@ static void newidle_pulls_and_stops(void **state)
 
 /* ---- 2.6.22 ---- */
 
-/* Stoakley: an L2 pair with two tasks on it has load 256 and more tasks than its capacity of one; an idle pair pulls. */
+/* Stoakley: an L2 pair with two tasks on it has load 256 and more tasks than its capacity of one; an idle pair
+ * pulls. */
 static void pairs_give_to_idle_pairs(void **state)
 {
     (void)state;
@@ -392,7 +406,8 @@ static void pairs_give_to_idle_pairs(void **state)
 static void power_savings_fill_packages(void **state)
 {
     (void)state;
-    struct wb_sim *s = fake_new(&o1_policy, "linux-2.6.22", STOAKLEY, (const char *const[]){"policy.mc_power_savings=true", NULL});
+    struct wb_sim *s =
+        fake_new(&o1_policy, "linux-2.6.22", STOAKLEY, (const char *const[]){"policy.mc_power_savings=true", NULL});
     struct wb_balance b;
     load_cpu(s, 6, 1);
     load_cpu(s, 2, 1);
@@ -513,7 +528,8 @@ static void failures_2_6_22(void **state)
     o1_rq(&s->rq[0])->idle_at_tick = true;
     load_cpu(s, 1, 3);
     for (uint32_t i = 0; i < s->ntasks; i++)
-        if (s->task[i]->klass == WB_CLASS_NORMAL) s->task[i]->on_cpu = true; /* nothing can be moved, nothing is pinned */
+        if (s->task[i]->klass == WB_CLASS_NORMAL)
+            s->task[i]->on_cpu = true; /* nothing can be moved, nothing is pinned */
     for (uint32_t i = 1; i <= 4; i++) {
         s->now += WB_S;
         assert_int_equal(fake_balance(s, WB_BAL_PERIODIC_IDLE, 0, WB_LEVEL_SOFTIRQ, NULL), 0);

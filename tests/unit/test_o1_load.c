@@ -92,7 +92,8 @@ static void weights_2_6_22(void **state)
     const struct o1_sim *o = s->policy;
     static const int nice[] = {-20, -1, 0, 1, 19};
     static const uint32_t weight[] = {1024, 537, 128, 121, 6}; /* 8 * 128, 420 * 1.28, 128, 95 * 1.28, 5 * 1.28 */
-    for (size_t i = 0; i < WB_ARRAY_SIZE(nice); i++) assert_int_equal(o1_weight(o, fake_task(s, 0, nice[i])), weight[i]);
+    for (size_t i = 0; i < WB_ARRAY_SIZE(nice); i++)
+        assert_int_equal(o1_weight(o, fake_task(s, 0, nice[i])), weight[i]);
     assert_int_equal(o1_weight(o, s->rq[0].stopper), 0);
     struct wb_task *rt = fake_task_of_class(s, 0, 0, WB_CLASS_FIFO);
     rt->rt_prio = 50;
@@ -136,9 +137,12 @@ static void hot_is_measured_at_the_last_tick(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_load_2_6_11_rises),   cmocka_unit_test(cpu_load_2_6_11_falls),
-        cmocka_unit_test(cpu_load_2_6_22_by_index), cmocka_unit_test(source_is_low_target_is_high),
-        cmocka_unit_test(weights_2_6_22),          cmocka_unit_test(ticks_at_once),
+        cmocka_unit_test(cpu_load_2_6_11_rises),
+        cmocka_unit_test(cpu_load_2_6_11_falls),
+        cmocka_unit_test(cpu_load_2_6_22_by_index),
+        cmocka_unit_test(source_is_low_target_is_high),
+        cmocka_unit_test(weights_2_6_22),
+        cmocka_unit_test(ticks_at_once),
         cmocka_unit_test(hot_is_measured_at_the_last_tick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,10 @@
 
 enum { PREV = 0, THIS = 1 };
 
-/* W runs alone on THIS; p went to sleep on PREV `ticks` ticks of PREV ago; `others` tasks are runnable on PREV, loads settled. */
-static struct wb_sim *scene(const char *kernel, const char *machine, uint32_t others, uint32_t ticks, struct wb_task **p)
+/* W runs alone on THIS; p went to sleep on PREV `ticks` ticks of PREV ago; `others` tasks are runnable on PREV, loads
+ * settled. */
+static struct wb_sim *scene(const char *kernel, const char *machine, uint32_t others, uint32_t ticks,
+                            struct wb_task **p)
 {
     struct wb_sim *s = fake_new(&o1_policy, kernel, machine, NULL);
     fake_running(s, THIS, 0);
@@ -28,15 +30,16 @@ static struct wb_sim *scene(const char *kernel, const char *machine, uint32_t ot
     return s;
 }
 
-static void expect(const char *kernel, const char *machine, uint32_t others, uint32_t ticks, uint32_t flags, cpu_id cpu, wb_rule rule)
+static void expect(const char *kernel, const char *machine, uint32_t others, uint32_t ticks, uint32_t flags, cpu_id cpu,
+                   wb_rule rule)
 {
     struct wb_task *p;
     struct wb_sim *s = scene(kernel, machine, others, ticks, &p);
     struct wb_wakeup w = {.task = p, .this_cpu = THIS, .prev_cpu = PREV, .flags = flags};
     struct wb_choice c = o1_policy.place_wakeup(fake_exec(s, THIS), &w);
     if (c.cpu != cpu || c.rule != rule)
-        fail_msg("%s, %u others, %u ticks, flags %u: cpu %u (%s), expected %u (%s)", kernel, others, ticks, flags, c.cpu, o1_rules[c.rule],
-                 cpu, o1_rules[rule]);
+        fail_msg("%s, %u others, %u ticks, flags %u: cpu %u (%s), expected %u (%s)", kernel, others, ticks, flags,
+                 c.cpu, o1_rules[c.rule], cpu, o1_rules[rule]);
     fake_free(s);
 }
 
@@ -193,7 +196,8 @@ static void wake_idle_2_6_22_guards(void **state)
 static void ignoring_sync_is_a_switch(void **state)
 {
     (void)state;
-    struct wb_sim *s = fake_new(&o1_policy, "linux-2.6.11", TIGER, (const char *const[]){"policy.sync_wakeups=false", NULL});
+    struct wb_sim *s =
+        fake_new(&o1_policy, "linux-2.6.11", TIGER, (const char *const[]){"policy.sync_wakeups=false", NULL});
     struct wb_task *p = fake_task(s, PREV, 0);
     fake_running(s, THIS, 0);
     fake_ticks(s, THIS, 12);
@@ -209,11 +213,11 @@ static void ignoring_sync_is_a_switch(void **state)
 static void worked_cases_2_6_22(void **state)
 {
     (void)state;
-    expect("linux-2.6.22", STOAKLEY, 0, 2, 0, PREV, O1_R_NO_PULL);                 /* 128 <= 0 no, 25600 <= 0 no */
+    expect("linux-2.6.22", STOAKLEY, 0, 2, 0, PREV, O1_R_NO_PULL);                    /* 128 <= 0 no, 25600 <= 0 no */
     expect("linux-2.6.22", STOAKLEY, 0, 2, WB_WF_SYNC, THIS, O1_R_AFFINE_ALONE_SYNC); /* 0 <= 0 and 0 <= 128 */
-    expect("linux-2.6.22", STOAKLEY, 1, 2, 0, PREV, O1_R_NO_PULL);                 /* 256 <= 128 no, 25600 <= 14336 no */
+    expect("linux-2.6.22", STOAKLEY, 1, 2, 0, PREV, O1_R_NO_PULL); /* 256 <= 128 no, 25600 <= 14336 no */
     expect("linux-2.6.22", STOAKLEY, 1, 2, WB_WF_SYNC, THIS, O1_R_AFFINE_ALONE_SYNC); /* 0 <= 128 and 128 <= 128 */
-    expect("linux-2.6.22", STOAKLEY, 2, 2, 0, THIS, O1_R_AFFINE_LOAD);             /* 100 * 256 <= 112 * 256 */
+    expect("linux-2.6.22", STOAKLEY, 2, 2, 0, THIS, O1_R_AFFINE_LOAD);                /* 100 * 256 <= 112 * 256 */
 }
 
 /* The margin is 100 + 25 / 2 = 112 %: 25600 <= 112 * 215 is false (125 % would pull). */
@@ -254,7 +258,8 @@ static void preemption_by_priority(void **state)
     (void)state;
     struct wb_sim *s = fake_new(&o1_policy, "linux-2.6.11", TIGER, NULL);
     wb_rule rule;
-    struct wb_task *waker = fake_running(s, 0, 0), *p = fake_task(s, 0, 0), *q = fake_task(s, 0, -5), *r = fake_task(s, 0, -5);
+    struct wb_task *waker = fake_running(s, 0, 0), *p = fake_task(s, 0, 0), *q = fake_task(s, 0, -5),
+                   *r = fake_task(s, 0, -5);
     o1_task(p)->sleep_avg = o1_task(waker)->sleep_avg; /* both drift to the top bonus: equals do not preempt */
     fake_wake(s, p, 0, 0, &rule);
     assert_int_equal(rule, O1_R_NO_PREEMPT);

@@ -6,11 +6,18 @@
 #include "o1.h"
 
 #define TIGER "base = \"itanium2-tiger4\";"
-#define HZ1000 (const char *const[]){"kernel.hz=1000", NULL}
+#define HZ1000 \
+    (const char *const[]) \
+    { \
+        "kernel.hz=1000", NULL \
+    }
 
 #define MS 1000000ull /* ns */
 
-static struct wb_sim *make(const char *kernel) { return fake_new(&o1_policy, kernel, TIGER, HZ1000); }
+static struct wb_sim *make(const char *kernel)
+{
+    return fake_new(&o1_policy, kernel, TIGER, HZ1000);
+}
 
 static void slices_by_nice(void **state)
 {
@@ -34,7 +41,8 @@ static void bonus_shifts_priority(void **state)
     (void)state;
     struct wb_sim *s = make("linux-2.6.11");
     const struct o1_sim *o = s->policy;
-    struct o1_task *p = o1_task(fake_task(s, 0, 0)), *low = o1_task(fake_task(s, 0, 19)), *high = o1_task(fake_task(s, 0, -20));
+    struct o1_task *p = o1_task(fake_task(s, 0, 0)), *low = o1_task(fake_task(s, 0, 19)),
+                   *high = o1_task(fake_task(s, 0, -20));
     for (uint32_t b = 0; b <= 10; b++) {
         p->sleep_avg = low->sleep_avg = high->sleep_avg = b * 100 * MS;
         assert_int_equal(o1_bonus(o, p), b);
@@ -61,7 +69,8 @@ static void interactive_by_bonus_and_nice(void **state)
         for (uint32_t b = 0; b <= 10; b++) {
             p->sleep_avg = b * 100 * MS;
             p->prio = o1_effective_prio(o, p);
-            if (p->static_prio - 5 >= 100 && p->static_prio + 5 <= 139) assert_int_equal(o1_interactive(o, p), b >= table[i].bonus);
+            if (p->static_prio - 5 >= 100 && p->static_prio + 5 <= 139)
+                assert_int_equal(o1_interactive(o, p), b >= table[i].bonus);
         }
     }
     fake_free(s);
@@ -160,7 +169,11 @@ static void run_time_by_bonus_and_credit(void **state)
         const char *kernel;
         int credit;
         uint64_t left;
-    } table[] = {{"linux-2.6.11", 0, 990}, {"linux-2.6.22", 0, 990}, {"linux-2.6.10", 0, 900}, {"linux-2.6.10", 100, 900}, {"linux-2.6.10", 101, 990}};
+    } table[] = {{"linux-2.6.11", 0, 990},
+                 {"linux-2.6.22", 0, 990},
+                 {"linux-2.6.10", 0, 900},
+                 {"linux-2.6.10", 100, 900},
+                 {"linux-2.6.10", 101, 990}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
         struct wb_sim *s = make(table[i].kernel);
         struct o1_task *p = o1_task(fake_task(s, 0, 0));
@@ -229,7 +242,8 @@ static void macros_count_whole_ticks(void **state)
 static void estimator_is_a_switch(void **state)
 {
     (void)state;
-    struct wb_sim *s = fake_new(&o1_policy, "linux-2.6.11", TIGER, (const char *const[]){"policy.interactive=false", NULL});
+    struct wb_sim *s =
+        fake_new(&o1_policy, "linux-2.6.11", TIGER, (const char *const[]){"policy.interactive=false", NULL});
     struct o1_task *p = o1_task(fake_task(s, 0, 0));
     p->timestamp = 0;
     o1_recalc(s->policy, p, 5000 * MS);

@@ -6,10 +6,17 @@
 #include "o1.h"
 
 #define TIGER "base = \"itanium2-tiger4\";"
-#define HZ1000 (const char *const[]){"kernel.hz=1000", NULL}
+#define HZ1000 \
+    (const char *const[]) \
+    { \
+        "kernel.hz=1000", NULL \
+    }
 #define MS 1000000ull
 
-static struct wb_sim *make(const char *kernel) { return fake_new(&o1_policy, kernel, TIGER, HZ1000); }
+static struct wb_sim *make(const char *kernel)
+{
+    return fake_new(&o1_policy, kernel, TIGER, HZ1000);
+}
 
 static void equal_tasks_run_in_order(void **state)
 {
@@ -46,7 +53,8 @@ static void expired_tasks_wait_for_the_exchange(void **state)
     fake_free(s);
 }
 
-/* An interactive task is put back into the active array, until somebody starves: 1000 ticks times two tasks, and one. */
+/* An interactive task is put back into the active array, until somebody starves: 1000 ticks times two tasks, and
+ * one. */
 static void interactive_tasks_stay_active_until_others_starve(void **state)
 {
     (void)state;

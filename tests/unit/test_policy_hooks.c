@@ -73,8 +73,12 @@ static const struct wb_cpumask *mask(struct wb_sim *s, uint64_t bits)
 static void make_task(struct wb_sim *s, struct deeds *d, uint32_t i, bool child)
 {
     void *frame;
-    struct wb_task_spec spec = {.name = "deeds", .step = deeds_step, .frame_bytes = sizeof(struct deeds_frame), .instance = d->instance,
-                                .start_cpu = i % wb_ncpus(s), .dormant = child};
+    struct wb_task_spec spec = {.name = "deeds",
+                                .step = deeds_step,
+                                .frame_bytes = sizeof(struct deeds_frame),
+                                .instance = d->instance,
+                                .start_cpu = i % wb_ncpus(s),
+                                .dormant = child};
     struct wb_task *t = wb_task_new(s, &spec, &frame);
     struct deeds_frame *f = frame;
     f->d = d;
@@ -83,9 +87,11 @@ static void make_task(struct wb_sim *s, struct deeds *d, uint32_t i, bool child)
     if (child) d->child = t;
 }
 
-static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path, uint32_t instance, struct wb_diag *diag)
+static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path, uint32_t instance,
+                 struct wb_diag *diag)
 {
-    static const struct wb_metric_spec rounds = {.name = "rounds", .unit = "1/s", .better = WB_BETTER_HIGHER, .help = "Rounds."};
+    static const struct wb_metric_spec rounds = {
+        .name = "rounds", .unit = "1/s", .better = WB_BETTER_HIGHER, .help = "Rounds."};
     struct wb_waitq *gate = wb_sim_alloc(s, sizeof *gate);
     struct wb_progress *progress = wb_progress_new(s, instance, &rounds);
     uint32_t n = (uint32_t)wb_cfg_int(cfg, wb_cfg_path("%s.actors", path));
@@ -93,12 +99,19 @@ static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path
     wb_waitq_init(s, gate);
     for (uint32_t i = 0; i < n; i++) {
         struct deeds *d = wb_sim_alloc(s, sizeof *d);
-        *d = (struct deeds){.instance = instance, .rounds = progress, .gate = gate, .wide = mask(s, 15), .narrow = mask(s, 1u << (i % 3 + 1) | 8)};
+        *d = (struct deeds){.instance = instance,
+                            .rounds = progress,
+                            .gate = gate,
+                            .wide = mask(s, 15),
+                            .narrow = mask(s, 1u << (i % 3 + 1) | 8)};
         make_task(s, d, i, true);
         make_task(s, d, i, false);
         if (i % 2) continue;
         void *frame;
-        struct wb_task_spec spec = {.name = "waiter", .step = waiter_step, .frame_bytes = sizeof(struct waiter_frame), .instance = instance,
+        struct wb_task_spec spec = {.name = "waiter",
+                                    .step = waiter_step,
+                                    .frame_bytes = sizeof(struct waiter_frame),
+                                    .instance = instance,
                                     .start_cpu = WB_NO_CPU};
         (void)wb_task_new(s, &spec, &frame);
         ((struct waiter_frame *)frame)->d = d;
@@ -107,11 +120,23 @@ static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path
 }
 
 static const struct wb_key deeds_keys[] = {
-    {.path = "workload.actors", .type = WB_KEY_INT, .min = "1", .max = "100", .def = "6", .only = "deeds", .help = "How many.", .source = "tests"},
+    {.path = "workload.actors",
+     .type = WB_KEY_INT,
+     .min = "1",
+     .max = "100",
+     .def = "6",
+     .only = "deeds",
+     .help = "How many.",
+     .source = "tests"},
 };
 static const struct wb_workload_ops deeds_ops = {
-    .abi = 1, .kind = "deeds", .help = "All that tasks can do.", .keys = deeds_keys, .nkeys = 1,
-    .frame_need = sizeof(struct deeds_frame) + sizeof(struct waiter_frame) + 512, .build = build,
+    .abi = 1,
+    .kind = "deeds",
+    .help = "All that tasks can do.",
+    .keys = deeds_keys,
+    .nkeys = 1,
+    .frame_need = sizeof(struct deeds_frame) + sizeof(struct waiter_frame) + 512,
+    .build = build,
 };
 
 /* ---- the tests ---- */
@@ -124,7 +149,8 @@ static const char text[] = "schema = 1;\n"
 
 static const char *const all_on[] = {"policy.delay_dequeue=true", "policy.queue_remote=true", "policy.tickless=true",
                                      "policy.softirq=true",       "policy.active=true",       NULL};
-static const char *const ticking[] = {"policy.delay_dequeue=true", "policy.softirq=true", "policy.active=true", "workload.actors=2", NULL};
+static const char *const ticking[] = {"policy.delay_dequeue=true", "policy.softirq=true", "policy.active=true",
+                                      "workload.actors=2", NULL};
 
 static const char *const mostly_idle[] = {"workload.actors=1", NULL};
 
@@ -190,7 +216,8 @@ static bool overlay_check(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t
 static void overlays_replace_single_hooks(void **state)
 {
     (void)state;
-    const struct wb_policy_ops over = {.abi = WB_POLICY_ABI, .size = sizeof over, .name = "over", .check_preempt = overlay_check};
+    const struct wb_policy_ops over = {
+        .abi = WB_POLICY_ABI, .size = sizeof over, .name = "over", .check_preempt = overlay_check};
     struct wb_run_options opt = {.overlay = &over};
     struct simtest t = simtest_build(text, NULL, &opt);
     (void)wb_sim_run(t.sim);
