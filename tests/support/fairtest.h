@@ -28,8 +28,14 @@ static inline struct wb_sim *fair_test_new(enum fair_release v, const char *mach
     return fake_new(fair_test_ops(v), kernel, machine, sets);
 }
 
-static inline struct fair_sim *fair_test_sim(struct wb_sim *s) { return s->policy; }
-static inline struct fair_rq *fair_test_rq(struct wb_sim *s, cpu_id cpu) { return fair_rq(&s->rq[cpu]); }
+static inline struct fair_sim *fair_test_sim(struct wb_sim *s)
+{
+    return s->policy;
+}
+static inline struct fair_rq *fair_test_rq(struct wb_sim *s, cpu_id cpu)
+{
+    return fair_rq(&s->rq[cpu]);
+}
 
 /* A task that is forked on `cpu` and queued there; its first pick is up to schedule(). */
 static inline struct wb_task *fair_test_fork(struct wb_sim *s, cpu_id cpu, int nice, enum wb_sched_class klass)
@@ -41,7 +47,10 @@ static inline struct wb_task *fair_test_fork(struct wb_sim *s, cpu_id cpu, int n
 }
 
 /* Let time pass; the running task is charged when somebody looks. */
-static inline void fair_test_pass(struct wb_sim *s, sim_time t) { s->now += t; }
+static inline void fair_test_pass(struct wb_sim *s, sim_time t)
+{
+    s->now += t;
+}
 
 /* Wake a sleeper in place and test for preemption. */
 static inline bool fair_test_wake(struct wb_sim *s, struct wb_task *t, uint32_t flags, wb_rule *rule)

@@ -27,17 +27,50 @@ struct wb_rq *wb_rq(struct wb_sim *s, cpu_id cpu)
     WB_CHECK(cpu < s->ncpus, "cpu %u of %u", cpu, s->ncpus);
     return &s->rq[cpu];
 }
-void *wb_policy_data(struct wb_sim *s) { return s->policy; }
-cpu_id wb_ncpus(const struct wb_sim *s) { return s->ncpus; }
-struct wb_task *wb_task_of(struct wb_sim *s, task_id id) { return s->task[id]; }
-uint32_t wb_ntasks(const struct wb_sim *s) { return s->ntasks; }
-sim_time wb_sim_now(const struct wb_sim *s) { return s->now; }
-sim_time wb_now(const struct wb_exec *x) { return x->sim->now; }
-sim_time wb_tick_ps(const struct wb_sim *s) { return WB_S / s->hz; }
-uint64_t wb_jiffies(const struct wb_sim *s) { return s->jiffies_start + s->now / wb_tick_ps(s); }
-const struct wb_machine *wb_machine_of(const struct wb_sim *s) { return s->machine; }
-uint32_t wb_hz(const struct wb_sim *s) { return s->hz; }
-const struct wb_topology *wb_topo(const struct wb_sim *s) { return s->topo; }
+void *wb_policy_data(struct wb_sim *s)
+{
+    return s->policy;
+}
+cpu_id wb_ncpus(const struct wb_sim *s)
+{
+    return s->ncpus;
+}
+struct wb_task *wb_task_of(struct wb_sim *s, task_id id)
+{
+    return s->task[id];
+}
+uint32_t wb_ntasks(const struct wb_sim *s)
+{
+    return s->ntasks;
+}
+sim_time wb_sim_now(const struct wb_sim *s)
+{
+    return s->now;
+}
+sim_time wb_now(const struct wb_exec *x)
+{
+    return x->sim->now;
+}
+sim_time wb_tick_ps(const struct wb_sim *s)
+{
+    return WB_S / s->hz;
+}
+uint64_t wb_jiffies(const struct wb_sim *s)
+{
+    return s->jiffies_start + s->now / wb_tick_ps(s);
+}
+const struct wb_machine *wb_machine_of(const struct wb_sim *s)
+{
+    return s->machine;
+}
+uint32_t wb_hz(const struct wb_sim *s)
+{
+    return s->hz;
+}
+const struct wb_topology *wb_topo(const struct wb_sim *s)
+{
+    return s->topo;
+}
 
 uint16_t wb_fn_id(struct wb_sim *s, const char *name, enum wb_cat cat, sim_time def_ps)
 {
@@ -92,8 +125,14 @@ const char *wb_task_name(const struct wb_task *t)
     (void)t;
     return "task";
 }
-void wb_tick_stop(struct wb_sim *s, cpu_id cpu) { s->tick_stopped[cpu] = true; }
-void wb_tick_start(struct wb_sim *s, cpu_id cpu) { s->tick_stopped[cpu] = false; }
+void wb_tick_stop(struct wb_sim *s, cpu_id cpu)
+{
+    s->tick_stopped[cpu] = true;
+}
+void wb_tick_start(struct wb_sim *s, cpu_id cpu)
+{
+    s->tick_stopped[cpu] = false;
+}
 
 void wb_move_task(struct wb_exec *x, struct wb_balance *b, struct wb_task *t, wb_rule rule)
 {
@@ -114,7 +153,11 @@ void wb_move_task(struct wb_exec *x, struct wb_balance *b, struct wb_task *t, wb
 /* ---- building ---- */
 
 static const struct wb_key no_workload[] = {
-    {.path = "workload.nothing", .type = WB_KEY_BOOL, .only = "none", .def = "false", .help = "A workload that does nothing."},
+    {.path = "workload.nothing",
+     .type = WB_KEY_BOOL,
+     .only = "none",
+     .def = "false",
+     .help = "A workload that does nothing."},
 };
 
 static struct wb_key_registry *all_keys(const struct wb_policy_ops *ops)
@@ -159,8 +202,9 @@ static void load(struct wb_sim *s, const char *kernel, const char *machine, cons
     struct wb_override item[16];
     struct wb_overrides over = {.item = item};
     bool body = strchr(kernel, '=') != NULL;
-    (void)snprintf(text, 4096, "schema = 1;\nmachine : { %s };\nkernel : { %s%s%s };\nworkload = ( { kind = \"none\"; } );\n", machine,
-                   body ? "" : "base = \"", kernel, body ? "" : "\";");
+    (void)snprintf(text, 4096,
+                   "schema = 1;\nmachine : { %s };\nkernel : { %s%s%s };\nworkload = ( { kind = \"none\"; } );\n",
+                   machine, body ? "" : "base = \"", kernel, body ? "" : "\";");
     for (; sets && sets[over.n]; over.n++) {
         assert_true(over.n < WB_ARRAY_SIZE(item));
         (void)snprintf(buf[over.n], sizeof buf[0], "%s", sets[over.n]);
@@ -204,7 +248,8 @@ static void build_cpus(struct wb_sim *s)
     }
 }
 
-struct wb_sim *fake_load(const struct wb_policy_ops *ops, const char *kernel, const char *machine, const char *const *sets)
+struct wb_sim *fake_load(const struct wb_policy_ops *ops, const char *kernel, const char *machine,
+                         const char *const *sets)
 {
     struct wb_sim *s = calloc(1, sizeof *s);
     assert_non_null(s);
@@ -220,7 +265,8 @@ struct wb_sim *fake_load(const struct wb_policy_ops *ops, const char *kernel, co
     return s;
 }
 
-struct wb_sim *fake_new(const struct wb_policy_ops *ops, const char *kernel, const char *machine, const char *const *sets)
+struct wb_sim *fake_new(const struct wb_policy_ops *ops, const char *kernel, const char *machine,
+                        const char *const *sets)
 {
     struct wb_sim *s = fake_load(ops, kernel, machine, sets);
     const struct wb_config *cfg = wb_scenario_config(s->scenario);
@@ -267,7 +313,10 @@ struct wb_task *fake_task_of_class(struct wb_sim *s, cpu_id cpu, int nice, enum 
     return t;
 }
 
-struct wb_task *fake_task(struct wb_sim *s, cpu_id cpu, int nice) { return fake_task_of_class(s, cpu, nice, WB_CLASS_NORMAL); }
+struct wb_task *fake_task(struct wb_sim *s, cpu_id cpu, int nice)
+{
+    return fake_task_of_class(s, cpu, nice, WB_CLASS_NORMAL);
+}
 
 struct wb_exec *fake_exec_irq(struct wb_sim *s, cpu_id cpu, enum wb_level level)
 {
@@ -277,7 +326,10 @@ struct wb_exec *fake_exec_irq(struct wb_sim *s, cpu_id cpu, enum wb_level level)
     return x;
 }
 
-struct wb_exec *fake_exec(struct wb_sim *s, cpu_id cpu) { return fake_exec_irq(s, cpu, WB_LEVEL_TASK); }
+struct wb_exec *fake_exec(struct wb_sim *s, cpu_id cpu)
+{
+    return fake_exec_irq(s, cpu, WB_LEVEL_TASK);
+}
 
 void fake_enqueue(struct wb_sim *s, struct wb_task *t, uint32_t flags)
 {
@@ -390,7 +442,8 @@ static enum wb_balance_result one_pass(struct wb_exec *x, const struct wb_balanc
     return o->done(x, b, found);
 }
 
-uint32_t fake_balance(struct wb_sim *s, enum wb_balance_kind kind, cpu_id cpu, enum wb_level level, struct wb_balance *last)
+uint32_t fake_balance(struct wb_sim *s, enum wb_balance_kind kind, cpu_id cpu, enum wb_level level,
+                      struct wb_balance *last)
 {
     const struct wb_balance_ops *o = balance_ops(s, kind);
     struct wb_exec *x = fake_exec_irq(s, cpu, level);

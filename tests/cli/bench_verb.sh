@@ -1,0 +1,12 @@
+#!/bin/bash
+# `wakebal bench`: the figures are there and are numbers. How large they are is no matter of a test.
+. "$(dirname "$0")/lib_experiment.sh"
+code 0 $w bench --quick --best-of 1 --export-json "$tmp/b.json"
+has "$tmp/b.json" '"schema": "wakebal.bench/1"'
+for name in engine_rate_16x64 engine_rate_256x4096 hold_16_ns hold_256_ns hold_4096_ns wakeup_ns_16x64 bytes_per_task_256x4096 real_time_case; do
+    has "$tmp/b.json" "\"name\": \"$name\""
+done
+hasnt "$tmp/b.json" null
+has "$tmp/out" "16 CPUs, 24 pairs and 16 hogs"
+code 2 $w bench --best-of 0
+finish
