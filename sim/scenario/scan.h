@@ -19,6 +19,7 @@
 #define SCAN_DEPTH_MAX 32      /* groups and lists inside each other */
 #define SCAN_VALUES_MAX 200000 /* values of a file with its includes */
 #define SCAN_KEYS_MAX 4096     /* keys of one group: libconfig looks them up one by one */
+#define SCAN_ERRORS_MAX 100    /* mistakes of syntax in one file, after which it is given up */
 #define SCAN_INCLUDE_MAX 10    /* as libconfig */
 
 enum scan_kind { SCAN_GROUP, SCAN_LIST, SCAN_ARRAY, SCAN_STRING, SCAN_INT, SCAN_FLOAT, SCAN_BOOL };

@@ -8,7 +8,8 @@
 /* One text being read; includes stack up. */
 struct source {
     struct lexer lex;
-    size_t copied; /* how much of it is in the expanded text */
+    size_t copied;   /* how much of it is in the expanded text */
+    int copied_line; /* the line that `copied` is on */
 };
 
 struct parser {
@@ -23,6 +24,7 @@ struct parser {
     size_t level, values;
     bool after; /* in a list: a value was just read */
     bool too_big;
+    size_t errors; /* in d before */
     struct scan_expanded *out;
 };
 
@@ -75,30 +77,48 @@ static void fail(struct parser *p, const char *code, struct wb_place at, const c
     wb_diag_add(p->d, WB_ERROR, code, at, fix, "%s", text);
 }
 
+/* A file with so many mistakes is no scenario; the rest of it is not looked at. */
+static bool hopeless(struct parser *p)
+{
+    if (p->too_big || wb_diag_count(p->d, WB_ERROR) - p->errors <= SCAN_ERRORS_MAX) return p->too_big;
+    p->too_big = true;
+    fail(p, "E112",
+         p->source[p->depth - 1].lex.file ? (struct wb_place){p->source[p->depth - 1].lex.file, 0, 0, 0}
+                                          : (struct wb_place){0},
+         "is it a scenario at all?", "too many mistakes; the rest was not looked at");
+    return true;
+}
+
 /* ---- the text that libconfig gets ---- */
 
-static void expand(struct scan_expanded *x, const struct lexer *l, size_t from, size_t to)
+static void make_room(struct scan_expanded *x, size_t more)
 {
-    if (!x) return;
-    if (x->len + (to - from) + 2 > x->cap) {
-        x->cap = (x->len + (to - from) + 2) * 2;
+    if (x->len + more > x->cap) {
+        x->cap = (x->len + more) * 2;
         x->text = realloc(x->text, x->cap);
         WB_CHECK(x->text, "out of memory while loading a scenario");
     }
-    if (x->segments == x->segments_cap) {
-        x->segments_cap = x->segments_cap * 2 + 8;
-        x->segment = realloc(x->segment, x->segments_cap * sizeof *x->segment);
-        WB_CHECK(x->segment, "out of memory while loading a scenario");
-    }
-    int file_line = 1;
-    for (size_t i = 0; i < from; i++) file_line += l->text[i] == '\n';
-    x->segment[x->segments++] = (struct scan_segment){x->lines + 1, l->file, file_line};
-    memcpy(x->text + x->len, l->text + from, to - from);
-    x->len += to - from;
+    if (x->segments < x->segments_cap) return;
+    x->segments_cap = x->segments_cap * 2 + 8;
+    x->segment = realloc(x->segment, x->segments_cap * sizeof *x->segment);
+    WB_CHECK(x->segment, "out of memory while loading a scenario");
+}
+
+/* Append what lies between the last copy and `to`. */
+static void expand(struct scan_expanded *x, struct source *s, size_t to)
+{
+    if (!x) return;
+    size_t n = to - s->copied;
+    make_room(x, n + 2);
+    x->segment[x->segments++] = (struct scan_segment){x->lines + 1, s->lex.file, s->copied_line};
+    memcpy(x->text + x->len, s->lex.text + s->copied, n);
+    for (size_t i = 0; i < n; i++) s->copied_line += s->lex.text[s->copied + i] == '\n';
+    for (size_t i = 0; i < n; i++) x->lines += x->text[x->len + i] == '\n';
+    x->lines++;
+    x->len += n;
     x->text[x->len++] = '\n'; /* a comment at the very end would be a syntax error for libconfig */
     x->text[x->len] = '\0';
-    for (size_t i = from; i < to; i++) x->lines += l->text[i] == '\n';
-    x->lines++;
+    s->copied = to;
 }
 
 /* ---- sources ---- */
@@ -135,6 +155,7 @@ static void push_source(struct parser *p, const char *file, const char *text, si
     wb_diag_source(p->d, file, text, len, includer);
     if (!admit(p, file, text, len)) len = 0;
     p->source[p->depth++] = (struct source){
+        .copied_line = 1,
         .lex = {.file = file, .text = text, .len = len, .line = 1, .arena = p->arena, .d = p->d, .broken = p->broken},
     };
 }
@@ -152,7 +173,7 @@ static void include(struct parser *p, const struct token *t)
     bool plain = true;
     const char *name = lex_decode(p->arena, t->text, t->len, &plain);
     const char *file = beside(p, s->lex.file, name), *why = NULL;
-    expand(p->out, &s->lex, s->copied, s->lex.line_start);
+    expand(p->out, s, WB_MAX(s->lex.line_start, s->copied));
     s->copied = s->lex.pos;
     if (included_already(p, file)) {
         fail(p, "E110", t->at, "remove one of the two", scan_printf(p->arena, "'%s' includes itself", name));
@@ -180,12 +201,12 @@ static struct token take(struct parser *p)
     for (;;) {
         struct source *s = &p->source[p->depth - 1];
         struct token t = lex_next(&s->lex);
-        if (t.kind == TOKEN_INCLUDE) {
+        if (t.kind == TOKEN_INCLUDE && !hopeless(p)) {
             include(p, &t);
             continue;
         }
         if (t.kind != TOKEN_END || p->depth == 1) return t;
-        expand(p->out, &s->lex, s->copied, s->lex.len);
+        expand(p->out, s, s->lex.len);
         p->depth--;
     }
 }
@@ -538,14 +559,14 @@ static void parse(struct parser *p)
 {
     for (;;) {
         struct token t = take(p);
-        if (p->too_big) return;
+        if (hopeless(p)) return;
         if (t.kind == TOKEN_END) break;
         if (p->cur->kind == SCAN_GROUP)
             in_group(p, &t);
         else
             in_list(p, &t);
     }
-    expand(p->out, &p->source[0].lex, p->source[0].copied, p->source[0].lex.len);
+    expand(p->out, &p->source[0], p->source[0].lex.len);
     unclosed(p);
 }
 
@@ -565,7 +586,7 @@ static int compare_names(const void *a, const void *b)
 
 static void find_doubles(struct parser *p, const struct scan_node *group)
 {
-    if (group->n < 2) return;
+    if (group->n < 2 || hopeless(p)) return;
     if (group->n > SCAN_KEYS_MAX) {
         fail(p, "E112", group->at, "use a list", "more than 4096 keys in one group");
         return;
@@ -576,7 +597,7 @@ static void find_doubles(struct parser *p, const struct scan_node *group)
     qsort(sorted, group->n, sizeof *sorted, compare_names);
     for (i = 1; i < group->n; i++) {
         const struct scan_node *first = sorted[i - 1].node, *n = sorted[i].node;
-        if (strcmp(first->name, n->name)) continue;
+        if (strcmp(first->name, n->name) || hopeless(p)) continue;
         fail(p, "E114", n->key_at, "keep one of the two",
              scan_printf(p->arena, "'%s' is set twice; first on line %d", n->name, first->key_at.line));
     }
@@ -621,6 +642,7 @@ struct scan_node *scan_text(struct arena *a, const struct wb_reader *reader, con
     const char *name = scan_strdup(a, file, strlen(file)), *kept = scan_strdup(a, text, len);
     *root = (struct scan_node){.kind = SCAN_GROUP, .at = {name, 1, 1, 1}, .key_at = {name, 1, 1, 1}};
     p.root = p.cur = root;
+    p.errors = wb_diag_count(d, WB_ERROR);
     *broken = false;
     p.by_indent = !balanced(kept, len);
     push_source(&p, name, kept, len, NULL);

@@ -11,8 +11,9 @@
 
 #include "config_build.h"
 
-#define SCENARIO_BASE_MAX 16  /* files in a chain of `base` */
-#define SCENARIO_PATH_MAX 512 /* bytes of a concrete path */
+#define SCENARIO_BASE_MAX 16    /* files in a chain of `base` */
+#define SCENARIO_ERRORS_MAX 200 /* after so many no more are looked for */
+#define SCENARIO_PATH_MAX 512   /* bytes of a concrete path */
 
 struct document {
     const char *path;
@@ -66,8 +67,12 @@ struct build {
     size_t override_n;
     const char *machine, *kernel;
     size_t errors; /* in d before this building */
+    bool hopeless; /* that there are too many mistakes was said */
     bool broken;   /* some document does not parse: absences are not reported */
 };
+
+/* Too many mistakes to look for more? Says so once. */
+bool build_hopeless(struct build *b);
 
 /* ---- documents: scenario_load.c ---- */
 

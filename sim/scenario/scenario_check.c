@@ -166,6 +166,7 @@ static void check_tree(struct check *k, struct scan_node *root, const char *scop
             if (!depth--) break;
             continue;
         }
+        if (build_hopeless(k->b)) return;
         f->node = n->next;
         f->index++;
         if (depth < SCAN_DEPTH_MAX && check_node(k, f, n, &stack[depth + 1])) depth++;

@@ -104,6 +104,15 @@ size_t document_chain(struct wb_scenario *s, const char *name, const char *kind,
 
 /* ---- from raw settings to values ---- */
 
+bool build_hopeless(struct build *b)
+{
+    if (b->hopeless || wb_diag_count(b->d, WB_ERROR) - b->errors <= SCENARIO_ERRORS_MAX) return b->hopeless;
+    b->hopeless = true;
+    wb_diag_add(b->d, WB_ERROR, "E112", (struct wb_place){b->s->path, 0, 0, 0}, "correct these first",
+                "too many mistakes; the rest was not looked for");
+    return true;
+}
+
 static void add_members(struct build *b, const char *path)
 {
     char prefix[SCENARIO_PATH_MAX], pattern[KEYS_PATTERN_MAX], name[SCENARIO_PATH_MAX];
@@ -227,7 +236,7 @@ static void default_or_missing(struct build *b, const struct wb_key *row, const 
 {
     if (raw_find(b, path) || row_of(b, path) != row) return;
     if (row->flags & WB_KEY_REQUIRED) {
-        if (b->broken || scope_absent(b, path)) return;
+        if (b->broken || scope_absent(b, path) || build_hopeless(b)) return;
         const char *dot = strrchr(path, '.');
         wb_diag_add(b->d, WB_ERROR, "E117", place_around(b, path),
                     scan_printf(&b->c->arena, "%s   (wakebal help %s)", row->help, row->path),

@@ -225,6 +225,23 @@ static void limits(void **state)
     free(many);
 }
 
+/* A megabyte of nonsense is given up after a hundred mistakes, whatever they are. */
+static void hopeless_files(void **state)
+{
+    static const char *const nonsense[] = {"}", "@include \"x\"\n", "a = /* x */ ", "x y\n", "a = 1;;\n", "_"};
+    (void)state;
+    for (size_t i = 0; i < sizeof nonsense / sizeof nonsense[0]; i++) {
+        size_t n = strlen(nonsense[i]), times = (1 << 20) / n;
+        char *text = calloc(times + 1, n);
+        for (size_t k = 0; k < times; k++) memcpy(text + k * n, nonsense[i], n);
+        struct scanned s = scan(text);
+        assert_true(s.broken);
+        assert_true(wb_diag_count(s.d, WB_ERROR) <= SCAN_ERRORS_MAX + 2);
+        done(&s);
+        free(text);
+    }
+}
+
 static void values_of_the_command_line(void **state)
 {
     struct arena a;
@@ -243,10 +260,15 @@ static void values_of_the_command_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_of_keys_and_values),  cmocka_unit_test(values_are_those_of_libconfig),
-        cmocka_unit_test(what_is_accepted),           cmocka_unit_test(messages),
-        cmocka_unit_test(all_mistakes_in_one_pass),   cmocka_unit_test(integers_that_wrap_are_marked),
-        cmocka_unit_test(includes_keep_their_places), cmocka_unit_test(limits),
+        cmocka_unit_test(places_of_keys_and_values),
+        cmocka_unit_test(values_are_those_of_libconfig),
+        cmocka_unit_test(what_is_accepted),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(all_mistakes_in_one_pass),
+        cmocka_unit_test(integers_that_wrap_are_marked),
+        cmocka_unit_test(includes_keep_their_places),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(hopeless_files),
         cmocka_unit_test(values_of_the_command_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -447,6 +447,21 @@ static void workloads_get_names(void **state)
     wb_scenario_free(s);
 }
 
+static void too_many_mistakes(void **state)
+{
+    size_t room = 200000, n;
+    char *text = malloc(room);
+    (void)state;
+    n = (size_t)sprintf(text, "%sworkload = ( { kind = \"pipe_bw\"; }", HEAD);
+    for (int i = 0; i < 3000; i++) n += (size_t)sprintf(text + n, ",\n{ nice = 99; }");
+    sprintf(text + n, ");\n");
+    char *messages = load_bad((struct fixture_file[]){{"a.cfg", text}, M, K, END}, NULL);
+    expect_in(messages, "too many mistakes; the rest was not looked for");
+    assert_true(strlen(messages) < 60000);
+    free(messages);
+    free(text);
+}
+
 static const struct wb_config *asked;
 static void ask_unknown(void)
 {
@@ -513,6 +528,7 @@ int main(void)
         cmocka_unit_test(a_list_replaces_the_list_of_the_base),
         cmocka_unit_test(printing),
         cmocka_unit_test(lists_of_groups),
+        cmocka_unit_test(too_many_mistakes),
         cmocka_unit_test(workloads_get_names),
         cmocka_unit_test(asking_wrongly_is_a_bug),
         cmocka_unit_test(one_character_less),
