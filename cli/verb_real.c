@@ -14,7 +14,7 @@
 #include "wakebal/units.h"
 
 #define KEY_BASE 0x1000
-enum { OPT_GATE = 0x1f00, OPT_LIST };
+enum { OPT_GATE = 0x1f00, OPT_LIST, OPT_DRY };
 
 struct setting {
     const char *key, *value;
@@ -34,25 +34,24 @@ static struct argp_option *own_options(char (*help)[200])
 {
     size_t n;
     const struct real_key *k = real_key_table(&n);
-    struct argp_option *o = calloc(n + 3, sizeof *o), *at = o;
+    struct argp_option *o = calloc(n + 1 + 3, sizeof *o), *at = o;
     char name[40];
     WB_CHECK(o, "out of memory");
     for (size_t i = 0; i < n; i++) {
         snprintf(name, sizeof name, "%s", k[i].name);
         for (char *c = name; *c; c++)
             if (*c == '_') *c = '-';
-        *at++ = (struct argp_option){
-            strdup(name), KEY_BASE + (int)i, k[i].arg, strcmp(k[i].arg, "BOOL") ? 0 : OPTION_ARG_OPTIONAL, help[i], 1};
+        *at++ = (struct argp_option){strdup(name), KEY_BASE + (int)i,
+                                     k[i].arg,     strcmp(k[i].arg, "BOOL") != 0 ? 0 : OPTION_ARG_OPTIONAL,
+                                     help[i],      1};
     }
-    *at++ = (struct argp_option){
-        "gate",
-        OPT_GATE,
-        "off|warn|refuse",
-        0,
-        "When the machine is not quiet before the run: go on, say so (the default), or refuse (exit code 8)",
-        2};
-    *at++ = (struct argp_option){
-        "list", OPT_LIST, NULL, 0, "List the kinds of workloads and what they are counterparts of", 2};
+    static const struct argp_option more[] = {
+        {"gate", OPT_GATE, "off|warn|refuse", 0,
+         "When the machine is not quiet before the run: go on, say so (the default), or refuse (exit code 8)", 2},
+        {"dry-run", OPT_DRY, NULL, 0, "Say what would run, and stop", 2},
+        {"list", OPT_LIST, NULL, 0, "List the kinds of workloads and what they are counterparts of", 2},
+    };
+    memcpy(at, more, sizeof more);
     return o;
 }
 
@@ -76,11 +75,15 @@ static error_t parse_own(int key, char *arg, void *ctx)
     size_t n;
     const struct real_key *k = real_key_table(&n);
     if (key == OPT_GATE) {
-        if (strcmp(arg, "off") && strcmp(arg, "warn") && strcmp(arg, "refuse")) {
+        if (strcmp(arg, "off") != 0 && strcmp(arg, "warn") != 0 && strcmp(arg, "refuse") != 0) {
             cli_usage_error("wakebal real", "One of: off, warn, refuse", "--gate '%.100s' is not known", arg);
             return EINVAL;
         }
         r->gate = arg;
+        return 0;
+    }
+    if (key == OPT_DRY) {
+        r->o.dry_run = true;
         return 0;
     }
     if (key == OPT_LIST) {
@@ -266,7 +269,7 @@ static int run_spec(struct request *r, struct wb_diag *d)
         return rc == -EPERM || rc == -EACCES ? EXIT_PERMISSION : rc == -1 ? EXIT_USAGE : EXIT_INTERNAL;
     }
     if (m) host_meter_end(m, res.cpu_ns_total * 1e-9, &host_gate_default, &after);
-    if (!r->o.export_json || strcmp(r->o.export_json, "-")) print_result(&res);
+    if (!r->o.export_json || strcmp(r->o.export_json, "-") != 0) print_result(&res);
     check_after(r, &after);
     rc = export(r, &res, looked ? &before : NULL, looked ? &after : NULL);
     real_result_free(&res);

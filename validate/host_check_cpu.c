@@ -31,7 +31,7 @@ static uint32_t distinct(const char *root, const char *pattern_end, uint32_t cpu
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/%s", c, pattern_end);
         if (host_read(root, path, text, sizeof text) <= 0) continue;
         uint32_t i = 0;
-        while (i < n && strcmp(seen[i], text)) i++;
+        while (i < n && strcmp(seen[i], text) != 0) i++;
         if (i == n && (seen[n] = strdup(text))) n++;
     }
     for (uint32_t i = 0; i < n; i++) free(seen[i]);
@@ -86,7 +86,7 @@ static bool own_group(const char *root, const char *controller, char *path, size
         bool ours = !*controller && !*names;
         for (char *more = names, *name; *controller && (name = strsep(&more, ","));) ours |= !strcmp(name, controller);
         if (!ours) continue;
-        snprintf(path, n, "%s", strcmp(at, "/") ? at : "");
+        snprintf(path, n, "%s", strcmp(at, "/") != 0 ? at : "");
         found = true;
         break;
     }

@@ -107,9 +107,9 @@ void host_check_virtual(struct host_checker *c)
 /* --- kernel
  * ------------------------------------------------------------------------------------------------------------- */
 
-static const char *family(unsigned major, unsigned minor)
+static const char *family(unsigned long major, unsigned long minor)
 {
-    unsigned v = major * 1000 + minor;
+    unsigned long v = major * 1000 + minor;
     if (v >= 6006) return "EEVDF"; /* Linux 6.6, commit 147f3efaa241 */
     return v >= 2006 ? "CFS" : "O(1)";
 }
@@ -117,9 +117,12 @@ static const char *family(unsigned major, unsigned minor)
 void host_check_kernel(struct host_checker *c)
 {
     char version[200] = "", state[32], release[80];
-    unsigned major = 0, minor = 0;
-    if (host_read(c->root, "/proc/sys/kernel/osrelease", release, sizeof release) <= 0 ||
-        sscanf(release, "%u.%u", &major, &minor) != 2) {
+    unsigned long major = 0, minor = 0;
+    char *dot = release;
+    if (host_read(c->root, "/proc/sys/kernel/osrelease", release, sizeof release) > 0)
+        major = strtoul(release, &dot, 10);
+    if (*dot == '.') minor = strtoul(dot + 1, NULL, 10);
+    if (!major) {
         host_means(host_add(c, "kernel", HOST_WARN, "the kernel's version is not told"),
                    "no kernel profile can be chosen for it", "");
         return;
@@ -135,7 +138,7 @@ void host_check_kernel(struct host_checker *c)
         f->level = HOST_WARN;
         host_means(f, "spinlocks sleep and interrupts are threads: no kernel profile describes that", "");
     }
-    if (host_read(c->root, "/sys/kernel/sched_ext/state", state, sizeof state) > 0 && strcmp(state, "disabled"))
+    if (host_read(c->root, "/sys/kernel/sched_ext/state", state, sizeof state) > 0 && strcmp(state, "disabled") != 0)
         host_means(host_add(c, "sched_ext", HOST_FAIL, "a sched_ext scheduler is %s", state),
                    "tasks are placed by a BPF program, not by the kernel's own rules", "stop it (systemctl stop scx)");
 }
@@ -288,7 +291,7 @@ void host_check_features(struct host_checker *c)
     for (char *next = text, *word; (word = strsep(&next, " \n"));) {
         bool on = strncmp(word, "NO_", 3) != 0;
         for (size_t i = 0; i < WB_ARRAY_SIZE(features); i++) {
-            if (strcmp(on ? word : word + 3, features[i].name) || on == features[i].on) continue;
+            if (strcmp(on ? word : word + 3, features[i].name) != 0 || on == features[i].on) continue;
             changed++;
             char fix[120];
             snprintf(fix, sizeof fix, "echo %s%s >/sys/kernel/debug/sched/features", features[i].on ? "" : "NO_",

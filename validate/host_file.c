@@ -99,7 +99,7 @@ bool host_field(const char *text, const char *key, char *value, size_t n)
     size_t k = strlen(key);
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (strncmp(line, key, k)) continue;
+        if (strncmp(line, key, k) != 0) continue;
         const char *v = line + k + strspn(line + k, " \t");
         if (*v != ':' && *v != '=' && v == line + k && *v) continue;
         if (*v == ':' || *v == '=') v++;

@@ -51,11 +51,14 @@ static double seconds_of(clockid_t clock)
 /* "cpu3 user nice system idle iowait irq softirq steal guest guest_nice": guest is in user already. */
 static bool parse_cpu(const char *line, uint32_t *number, struct cpu_times *t)
 {
-    unsigned long long v[8] = {0};
+    uint64_t v[8] = {0};
+    char *at, *end;
     if (line[3] < '0' || line[3] > '9') return false; /* the sum of all stands first */
-    if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", number, &v[0], &v[1], &v[2], &v[3], &v[4], &v[5],
-               &v[6], &v[7]) < 5)
-        return false;
+    *number = (uint32_t)strtoul(line + 3, &at, 10);
+    for (int i = 0; i < 8 && *at == ' '; i++, at = end) { /* old kernels have fewer */
+        v[i] = strtoull(at, &end, 10);
+        if (i < 4 && end == at) return false;
+    }
     *t = (struct cpu_times){.idle = v[3] + v[4], .steal = v[7], .there = true};
     for (int i = 0; i < 8; i++) t->total += v[i];
     return true;
@@ -70,7 +73,7 @@ static void read_stat(const char *root, struct sample *s)
         uint32_t n;
         struct cpu_times t;
         line += *line == '\n';
-        if (strncmp(line, "cpu", 3) || !parse_cpu(line, &n, &t) || n >= WB_CPUS_MAX) continue;
+        if (strncmp(line, "cpu", 3) != 0 || !parse_cpu(line, &n, &t) || n >= WB_CPUS_MAX) continue;
         if (n >= s->cpus) {
             struct cpu_times *larger = realloc(s->cpu, (n + 1) * sizeof *larger);
             if (!larger) break;
@@ -88,10 +91,13 @@ static void read_stat(const char *root, struct sample *s)
 static bool parse_process(const char *text, struct process *p)
 {
     const char *open = strchr(text, '('), *close = strrchr(text, ')');
-    unsigned long long user, system;
     if (!open || !close || close < open) return false;
-    if (sscanf(close + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2) return false;
-    p->pid = atoi(text);
+    const char *at = close + 1;
+    for (int field = 2; at && field < 13; field++) at = strchr(at + 1, ' '); /* to the blank before utime */
+    if (!at) return false;
+    char *next;
+    uint64_t user = strtoull(at, &next, 10), system = strtoull(next, NULL, 10);
+    p->pid = (int)strtol(text, NULL, 10);
     p->ticks = user + system;
     snprintf(p->name, sizeof p->name, "%.*s", (int)(close - open - 1), open + 1);
     return true;

@@ -165,7 +165,7 @@ static const struct tool *find_tool(struct words *w)
         size_t n = 0;
         for (; n < WB_ARRAY_SIZE(tools[t].words) && tools[t].words[n]; n++) {
             const char *word = w->at + n < w->n ? w->word[w->at + n] : "";
-            if (strcmp(n ? word : base_name(word), tools[t].words[n])) break;
+            if (strcmp(n ? word : base_name(word), tools[t].words[n]) != 0) break;
         }
         if (n < WB_ARRAY_SIZE(tools[t].words) && tools[t].words[n]) continue;
         w->at += n;
@@ -219,8 +219,8 @@ static int apply(struct words *w, struct real_spec *s, const struct option *o, c
     switch (o->kind) {
     case VALUE:
         /* netperf's -t decides on the kind; what was set before it stays. */
-        if (strcmp(o->key, "test")) return set(w, s, o->key, value);
-        if (strcmp(value, "TCP_RR") && strcmp(value, "UDP_RR"))
+        if (strcmp(o->key, "test") != 0) return set(w, s, o->key, value);
+        if (strcmp(value, "TCP_RR") != 0 && strcmp(value, "UDP_RR") != 0)
             return refuse(w, value, "only TCP_RR and UDP_RR are known");
         s->kind = value[0] == 'T' ? REAL_TCP_RR : REAL_UDP_RR;
         return 0;
@@ -247,7 +247,7 @@ static int one_option(struct words *w, const struct tool *tool, struct real_spec
         size_t n = strlen(o->short_name), m = o->long_name ? strlen(o->long_name) : 0;
         bool flag = o->kind == FIXED || o->kind == IGNORED_FLAG || o->kind == ENDS,
              is_long = m && !strncmp(word, o->long_name, m);
-        if (!is_long && strncmp(word, o->short_name, n)) continue;
+        if (!is_long && strncmp(word, o->short_name, n) != 0) continue;
         char *rest = word + (is_long ? m : n);
         if (is_long && *rest == '=')
             rest++;

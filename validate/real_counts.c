@@ -18,7 +18,7 @@ static bool find_number(const char *text, const char *name, uint64_t *value)
     size_t n = strlen(name);
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (strncmp(line, name, n)) continue;
+        if (strncmp(line, name, n) != 0) continue;
         const char *c = line + n + strspn(line + n, " \t");
         if (*c != ':') continue;
         char *end;

@@ -7,8 +7,8 @@
 static void halve(struct real_meter *m)
 {
     for (uint32_t i = 0; i < REAL_WINDOWS_MAX / 2; i++) {
-        m->window[i].ops = m->window[2 * i].ops + m->window[2 * i + 1].ops;
-        m->window[i].together = m->window[2 * i].together + m->window[2 * i + 1].together;
+        m->window[i].ops = m->window[(size_t)2 * i].ops + m->window[(size_t)2 * i + 1].ops;
+        m->window[i].together = m->window[(size_t)2 * i].together + m->window[(size_t)2 * i + 1].together;
     }
     m->windows = REAL_WINDOWS_MAX / 2;
     m->window_ns *= 2;

@@ -5,8 +5,9 @@
  * pipe_latency does what lmbench's lat_pipe (src/lat_pipe.c) and `perf bench sched pipe`
  * (tools/perf/bench/sched-pipe.c) describe: two pipes, the timed parent writes then reads, the child reads then
  * writes, after one trip that shows that both have started. tcp_rr and udp_rr do what netperf's TCP_RR and UDP_RR
- * (src/nettest_bsd.c) describe: one request outstanding, the transaction is over when the whole response is there;
- * Nagle's algorithm stays on unless nodelay is set. unix_rr is the same over a socket pair.
+ * (src/nettest_omni.c) describe: one request outstanding, the transaction is over when the whole response is there;
+ * Nagle's algorithm stays on unless nodelay is set; UDP sockets are not connected, both sides name the address with
+ * each datagram, as netperf does unless told -n and -N. unix_rr is the same over a socket pair.
  *
  * The answering side writes the number of its CPU into the first bytes of the response, which costs nothing and tells
  * the timed side whether both were on one CPU.
@@ -27,6 +28,7 @@
 struct wire {
     int in, out;
     bool datagram;
+    struct sockaddr_in peer; /* of a datagram socket: the other side; family 0 = a connected one */
 };
 
 struct pair {
@@ -74,10 +76,7 @@ static int make_udp(const struct real_spec *s, struct pair *p)
     (void)s;
     for (int i = 0; i < 2; i++)
         if ((fd[i] = local_socket(SOCK_DGRAM, &at[i])) < 0) return fd[i];
-    for (int i = 0; i < 2; i++) {
-        if (connect(fd[i], (struct sockaddr *)&at[!i], sizeof at[!i])) return -errno;
-        p->side[i] = (struct wire){.in = fd[i], .out = fd[i], .datagram = true};
-    }
+    for (int i = 0; i < 2; i++) p->side[i] = (struct wire){.in = fd[i], .out = fd[i], .peer = at[!i], .datagram = true};
     return 0;
 }
 
@@ -101,10 +100,21 @@ static int make_tcp(const struct real_spec *s, struct pair *p)
     return set_nodelay(s, fd);
 }
 
+static ssize_t datagram_to(const struct wire *w, const char *buf, size_t n)
+{
+    return sendto(w->out, buf, n, 0, (const struct sockaddr *)&w->peer, sizeof w->peer);
+}
+
+static ssize_t datagram_from(struct wire *w, char *buf, size_t n)
+{
+    socklen_t len = sizeof w->peer;
+    return recvfrom(w->in, buf, n, 0, (struct sockaddr *)&w->peer, &len);
+}
+
 static bool send_all(const struct wire *w, const char *buf, size_t n)
 {
     while (n) {
-        ssize_t got = write(w->out, buf, n);
+        ssize_t got = w->peer.sin_family ? datagram_to(w, buf, n) : write(w->out, buf, n);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
         buf += got;
@@ -113,10 +123,10 @@ static bool send_all(const struct wire *w, const char *buf, size_t n)
     return true;
 }
 
-static bool receive_all(const struct wire *w, char *buf, size_t n)
+static bool receive_all(struct wire *w, char *buf, size_t n)
 {
     while (n) {
-        ssize_t got = read(w->in, buf, n);
+        ssize_t got = w->peer.sin_family ? datagram_from(w, buf, n) : read(w->in, buf, n);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0 || (w->datagram && (size_t)got != n)) return false;
         buf += got;
@@ -177,13 +187,13 @@ static bool same_cpu(const char *buf, size_t n)
     return (unsigned char)buf[0] == (cpu & 0xff) && (n < 2 || (unsigned char)buf[1] == (cpu >> 8 & 0xff));
 }
 
-static bool exchange(const struct wire *w, char *buf, const struct sizes *z)
+static bool exchange(struct wire *w, char *buf, const struct sizes *z)
 {
     return send_all(w, buf, z->there) && receive_all(w, buf, z->back);
 }
 
 /* The timed loop of one copy. */
-static void measure(struct real_board *b, struct real_task *t, const struct wire *w, char *buf)
+static void measure(struct real_board *b, struct real_task *t, struct wire *w, char *buf)
 {
     const struct real_spec *s = &b->spec;
     struct sizes z = sizes_of(s);

@@ -40,7 +40,7 @@ LOOP(call_socket_protocol, socket(AF_INET, 77, 0))
 LOOP(call_select, select(0, NULL, NULL, NULL, &tv))
 LOOP(call_gettimeofday, gettimeofday(&tv, NULL))
 LOOP(call_gettimeofday_trap, syscall(SYS_gettimeofday, &tv, NULL))
-LOOP(call_getppid, syscall(SYS_getppid))
+LOOP(call_getppid, getppid())
 
 static const struct {
     const char *name, *help;

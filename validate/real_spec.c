@@ -458,7 +458,7 @@ static int set_cpus(const char *key, struct real_cpus *at, const char *value, st
     struct wb_cpumask m = {.ncpus = WB_CPUS_MAX, .nwords = WB_ARRAY_SIZE(set.w), .w = set.w};
     const char *why;
     size_t where;
-    if (strcmp(value, "free") && wb_mask_parse(value, &m, &why, &where) < 0)
+    if (strcmp(value, "free") != 0 && wb_mask_parse(value, &m, &why, &where) < 0)
         return wrong(d, "a list such as 0,2-5, or free", key, value, why);
     *at = set;
     return 0;
@@ -498,7 +498,7 @@ static int set_dist(const char *key, struct wb_dist *at, const char *value, stru
     size_t where;
     for (size_t i = 0; i < WB_ARRAY_SIZE(form); i++) {
         size_t n = strlen(form[i].head);
-        if (strncmp(value, form[i].head, n)) continue;
+        if (strncmp(value, form[i].head, n) != 0) continue;
         const char *rest = value + n;
         x.kind = form[i].kind;
         if (!dist_part(&rest, form[i].two ? ',' : ')', WB_UNIT_TIME, &x.a) ||

@@ -36,7 +36,7 @@ want 0 '^  time ' --gate off hackbench --groups 1 --fds 2 --loops 10
 want 0 '^  bandwidth ' pipe_bw $quick
 want 0 '^  round_trip ' pipe_latency $quick --background hog,nice=10
 want 0 '^  beside ' pipe_latency $quick --background hog,nice=10
-want 0 'pair, 1000 B request' tcp_rr $quick --request '1000 B'
+want 0 'pair, 1 kB request' tcp_rr $quick --request '1000 B'
 
 # A benchmark's own command line.
 want 0 '^Running hackbench: 1 group of 3 \+ 3 threads over pipes, 5 loops, 100 B' --gate off -- hackbench -g 1 -f 3 -l 5 -T -p
