@@ -1,4 +1,5 @@
-/* fairalone.c - no placement, no balancing: lets the core of the fair classes be tested by itself while those are not there. */
+/* fairalone.c - no placement, no balancing: lets the core of the fair classes be tested by itself while those
+ * are not there. */
 #include "fair.h"
 int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d)
 {
@@ -9,7 +10,8 @@ int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_dia
 }
 int fair_balance_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d)
 {
-    (void)s;
+    struct fair_sim *f = wb_policy_data(s);
+    f->bal.overloaded = wb_sim_alloc(s, sizeof *f->bal.overloaded);
     (void)cfg;
     (void)d;
     return 0;
