@@ -202,24 +202,26 @@ void wb_scenario_list_free(char **names)
     free(names);
 }
 
-static const char *near_name(const char *const *kinds, size_t n, const char *name, struct arena *a)
+/* The nearest name of a kind: by edit distance, else one that the word begins. */
+static const char *near_name(const char *kind, const char *word, struct arena *a)
 {
-    const char *best = NULL;
-    for (size_t i = 0; i < n && strlen(name) < 200; i++) {
-        size_t count;
-        char **names = wb_scenario_list(kinds[i], &count);
-        const char *near = wb_nearest(name, (const char *const *)names, count);
-        if (near && !best) best = scan_strdup(a, near, strlen(near));
-        wb_scenario_list_free(names);
-    }
-    return best;
+    size_t n, len = strlen(word);
+    char **names = wb_scenario_list(kind, &n);
+    const char *near = len < 200 ? wb_nearest(word, (const char *const *)names, n) : NULL;
+    for (size_t i = 0; i < n && !near && len >= 3; i++)
+        if (!strncmp(names[i], word, len)) near = names[i];
+    if (near) near = scan_strdup(a, near, strlen(near));
+    wb_scenario_list_free(names);
+    return near;
 }
 
 const char *suggest_file(struct arena *a, const char *name, const char *kind)
 {
     static const char *const scenarios[] = {"cases", "studies", "workloads"};
     bool whole = !strcmp(kind, "cases"); /* where a scenario is wanted, all that can be run by name */
-    const char *near = near_name(whole ? scenarios : &kind, whole ? WB_ARRAY_SIZE(scenarios) : 1, name, a);
-    if (near) return scan_printf(a, "did you mean '%s'?   (wakebal list %s)", near, kind);
+    for (size_t i = 0; i < (whole ? WB_ARRAY_SIZE(scenarios) : 1); i++) {
+        const char *in = whole ? scenarios[i] : kind, *near = near_name(in, name, a);
+        if (near) return scan_printf(a, "did you mean '%s'?   (wakebal list %s)", near, in);
+    }
     return scan_printf(a, "see `wakebal list %s`, or give the path of a file", kind);
 }
