@@ -1,8 +1,9 @@
 /*
  * output.h - what verbs print: tables, colours, progress, files.
  *
- * Data goes to stdout, everything else to stderr. Progress appears only when stderr is a terminal (or --progress says so) and leaves
- * nothing behind. Text of users is made harmless before it reaches a terminal (exp_text_terminal).
+ * Data goes to stdout, everything else to stderr. Progress appears only when stderr is a terminal (or
+ * --progress says so) and leaves nothing behind. Text of users is made harmless before it reaches a terminal
+ * (exp_text_terminal).
  */
 #ifndef WB_CLI_OUTPUT_H
 #define WB_CLI_OUTPUT_H
@@ -21,14 +22,15 @@ struct out_style out_style(const struct cli_options *o, int fd);
 
 /* ---- tables ---- */
 #define OUT_COLUMNS_MAX 16
-/* Rows are kept until the table is printed, since widths are only known then. '<' = left, '>' = right; texts are copied and made
- * harmless. A row of NULLs is a line. colour: one of the styles for the whole cell, or NULL. */
+/* Rows are kept until the table is printed, since widths are only known then. '<' = left, '>' = right; texts
+ * are copied and made harmless. A row of NULLs is a line. colour: one of the styles for the whole cell, or
+ * NULL. */
 struct out_table;
 struct out_table *out_table_new(const char *align);
 void out_table_row(struct out_table *t, const char *const *cell);
 void out_table_colour(struct out_table *t, size_t column, const char *colour); /* of the last row's cell */
-/* Print with `indent` blanks in front and two between columns. Column `cut` (SIZE_MAX = none) is shortened with "..." so that lines keep to
- * `width` columns. Frees the table. */
+/* Print with `indent` blanks in front and two between columns. Column `cut` (SIZE_MAX = none) is shortened
+ * with "..." so that lines keep to `width` columns. Frees the table. */
 void out_table_print(struct out_table *t, FILE *to, size_t indent, size_t cut, size_t width, const char *off);
 
 /* ---- progress ---- */
@@ -50,8 +52,8 @@ void out_catch_signals(void);
 int out_stop_exit_code(void); /* 130 or 143 */
 
 /* ---- files: "-" is stdout ---- */
-/* Let `write` fill the file: a temporary one in the same folder that takes its place when complete. Prints the reason and returns
- * EXIT_OUTPUT when it cannot, else EXIT_FINE. */
+/* Let `write` fill the file: a temporary one in the same folder that takes its place when complete. Prints
+ * the reason and returns EXIT_OUTPUT when it cannot, else EXIT_FINE. */
 int out_file(const char *path, int (*write)(FILE *to, void *ctx), void *ctx);
 
 /* "1,284,305" */

@@ -6,8 +6,8 @@
 #include "options.h"
 #include "plot.h"
 
-/* CASE-windows.png and CASE-bars.png (with .gp and .dat) in `folder`, made when missing; both on the terminal too unless -q. Prints what it
- * wrote or what is in the way. Returns an exit code. */
+/* CASE-windows.png and CASE-bars.png (with .gp and .dat) in `folder`, made when missing; both on the terminal
+ * too unless -q. Prints what it wrote or what is in the way. Returns an exit code. */
 int reproduce_plot(const struct case_file *c, const char *folder, const struct cli_options *o);
 /* Draw and tell; shared with `wakebal plot`. */
 int plot_and_tell(const json_t *doc, const struct plot_options *p, const char *verb);

@@ -1,8 +1,8 @@
 /*
  * run_expect.c - `expect` of the scenario and --fail-if.
  *
- * Both look at the interval, not at the mean alone: a bound is violated when the whole interval lies beyond it. With one replication
- * there is no interval, and the value itself decides.
+ * Both look at the interval, not at the mean alone: a bound is violated when the whole interval lies beyond
+ * it. With one replication there is no interval, and the value itself decides.
  */
 #include <jansson.h>
 #include <math.h>

@@ -1,10 +1,11 @@
 /*
  * verb_bench.c - `wakebal bench`: how fast the engine is on this machine.
  *
- * Times are CPU time of the measuring thread, best of several, so that neighbours do not count. One event is one entry popped from the
- * event set that changed state; stale entries are told beside it. Segments that ran ahead inline are no events; because each of them is
- * one with inline run-ahead off (same results, byte for byte), the rate of that mode is measured too. Floors and goals are printed, never
- * judged: a time is no verdict.
+ * Times are CPU time of the measuring thread, best of several, so that neighbours do not count. One event is
+ * one entry popped from the event set that changed state; stale entries are told beside it. Segments that ran
+ * ahead inline are no events; because each of them is one with inline run-ahead off (same results, byte for
+ * byte), the rate of that mode is measured too. Floors and goals are printed, never judged: a time is no
+ * verdict.
  */
 #include <jansson.h>
 #include <malloc.h>
@@ -221,7 +222,8 @@ static struct wb_scenario *load_once(struct bench *b, const struct load *l, stru
     return NULL;
 }
 
-/* The rate that is quoted counts entries popped in the mode in which nothing runs ahead, so that nothing else is called an event. */
+/* The rate that is quoted counts entries popped in the mode in which nothing runs ahead, so that nothing else
+ * is called an event. */
 static void print_speed(const struct load *l, const struct speed *s)
 {
     double rate = s->posted_events / s->posted_s * 1e-6;

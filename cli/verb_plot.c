@@ -1,8 +1,8 @@
 /*
  * verb_plot.c - `wakebal plot RESULT.json|SCENARIO --kind windows|bars|cdf`.
  *
- * A result file is drawn as it is; a scenario is simulated first, with its axes. The picture, its data and the script that draws it
- * again lie side by side.
+ * A result file is drawn as it is; a scenario is simulated first, with its axes. The picture, its data and
+ * the script that draws it again lie side by side.
  */
 #include <stdlib.h>
 #include <string.h>

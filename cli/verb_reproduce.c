@@ -1,8 +1,9 @@
 /*
- * verb_reproduce.c - `wakebal reproduce [CASE...]`: published beside simulated, with the verdict and its honest class.
+ * verb_reproduce.c - `wakebal reproduce [CASE...]`: published beside simulated, with the verdict and its
+ * honest class.
  *
- * Exit codes: 4 when a prediction fails; with --expected 4 when any verdict differs from the committed one, in either direction, and 0 when
- * all agree, failures included.
+ * Exit codes: 4 when a prediction fails; with --expected 4 when any verdict differs from the committed one,
+ * in either direction, and 0 when all agree, failures included.
  */
 #include <jansson.h>
 #include <math.h>

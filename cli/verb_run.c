@@ -1,8 +1,9 @@
 /*
  * verb_run.c - `wakebal run SCENARIO|PRESET`: simulate, replicate until precise, print the summary.
  *
- * With axes (--vary, or the scenario's `sweep` block) every point is run and the points are compared. Results live in memory; exports
- * write them out. Exit codes: 4 expectation violated, 6 precision goal missed, 130 interrupted (what was complete is printed).
+ * With axes (--vary, or the scenario's `sweep` block) every point is run and the points are compared. Results
+ * live in memory; exports write them out. Exit codes: 4 expectation violated, 6 precision goal missed, 130
+ * interrupted (what was complete is printed).
  */
 #include <stdlib.h>
 #include <string.h>

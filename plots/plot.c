@@ -258,7 +258,8 @@ static enum plot_status write_files(const struct files *n, const struct plot_opt
     return close_file(gp, n->gp, why) ? PLOT_DONE : PLOT_NO_WRITE;
 }
 
-/* The dumb terminal begins pages with form feeds and pads lines with blanks; escapes go unless colours were asked for. */
+/* The dumb terminal begins pages with form feeds and pads lines with blanks; escapes go unless colours were
+ * asked for. */
 static void print_picture(FILE *to, const char *text, bool colour)
 {
     size_t blanks = 0;

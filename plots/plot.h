@@ -1,12 +1,14 @@
 /*
  * plot.h - pictures of results: fill a template, write data and script beside the picture, run gnuplot.
  *
- * Input are result documents (schema wakebal.result/1 or wakebal.results/1). Written are BASE.dat, BASE.gp and the picture; the script names
- * the others without folder, so that `cd FOLDER && gnuplot BASE.gp` draws the picture again by hand. Colours are those of Okabe and Ito;
- * every series also has its own dash pattern or place, so that a grey print can be read.
+ * Input are result documents (schema wakebal.result/1 or wakebal.results/1). Written are BASE.dat, BASE.gp
+ * and the picture; the script names the others without folder, so that `cd FOLDER && gnuplot BASE.gp` draws
+ * the picture again by hand. Colours are those of Okabe and Ito; every series also has its own dash pattern
+ * or place, so that a grey print can be read.
  *
- * All texts of users reach gnuplot inside single quotes or as quoted words of the data file, cleaned of quotes, backquotes, backslashes,
- * control characters and broken UTF-8, at most 100 characters, with `noenhanced`: they are shown, never run.
+ * All texts of users reach gnuplot inside single quotes or as quoted words of the data file, cleaned of
+ * quotes, backquotes, backslashes, control characters and broken UTF-8, at most 100 characters, with
+ * `noenhanced`: they are shown, never run.
  */
 #ifndef WB_PLOTS_PLOT_H
 #define WB_PLOTS_PLOT_H
@@ -71,7 +73,8 @@ bool plot_write_data(FILE *f, enum plot_kind kind, struct plot_input *in);
 void plot_bars_text(FILE *to, const struct plot_input *in, const struct plot_options *o);
 /* Template text of the kind, made from plots/KIND.gp at build time. */
 const char *plot_template(enum plot_kind kind);
-/* Run gnuplot on FOLDER/script. Output goes to *out, complaints to *err (malloc'd). -1: not found, else its exit code. */
+/* Run gnuplot on FOLDER/script. Output goes to *out, complaints to *err (malloc'd). -1: not found, else its
+ * exit code. */
 int plot_run_gnuplot(const char *folder, const char *script, char **out, char **err);
 
 #endif

@@ -5,17 +5,20 @@
  *
  *   common      = [ "key=value", ... ]            settings of all variants
  *   variants    = ( { name; help; kernel; machine; set = [ "key=value" ] }, ... )
- *   rows        = ( { name; variant | metric with [variant]; metric; class; published; direction; unit; tolerance; reason; source }, ... )
+ *   rows        = ( { name; variant; metric; class; published; direction; unit; tolerance; reason; source }, ... )
  *   sensitivity = [ "machine.idle.*.exit", ... ]  assumed costs; "all" = every assumed cost that has a range
  *
- * A row's figure is an expression over the figures of variants (figure_expr.h), evaluated per replication, since replication i of every
- * variant met the same random numbers; its interval is Student's over replications.
+ * A row's figure is an expression over the figures of variants (figure_expr.h), evaluated per replication,
+ * since replication i of every variant met the same random numbers; its interval is Student's over
+ * replications.
  *
- * Verdicts. The wanted set of values is published (1 +- tolerance), the published range widened by the tolerance, or, with a
- * direction, all values above (below) the published bound less (plus) the tolerance; without `published` the bound of a direction is 1.
+ * Verdicts. The wanted set of values is published (1 +- tolerance), the published range widened by the
+ * tolerance, or, with a direction, all values above (below) the published bound less (plus) the tolerance;
+ * without `published` the bound of a direction is 1.
  *   calibrates, consistency   pass when the mean is in the set, else fail
- *   predicts                  pass when the whole interval is, fail when the interval is outside, else undetermined; and undetermined when the
- *                             mean changes sides at either end of the plausible range of a sensitive cost
+ *   predicts                  pass when the whole interval is, fail when all of it is outside, else undetermined;
+ *                             and undetermined when the mean changes sides at either end of the plausible
+ *                             range of a sensitive cost
  *   nothing published and no direction: shown without verdict
  */
 #ifndef WB_EXPERIMENT_CASE_H
@@ -80,11 +83,13 @@ struct case_file {
 struct case_file *case_load(const char *name, const struct wb_key_registry *keys, const struct wb_overrides *over,
                             struct wb_diag *d) WB_MUST_USE;
 void case_free(struct case_file *c);
-/* Run all variants and judge all rows; `sensitive` also tries the ranges of assumed costs. 0, or -1 with errors in d. */
+/* Run all variants and judge all rows; `sensitive` also tries the ranges of assumed costs. 0, or -1 with
+ * errors in d. */
 int case_run(struct case_file *c, const struct exp_options *opt, bool sensitive, struct wb_diag *d) WB_MUST_USE;
 
 /* ---- shared between the files of the case ---- */
-/* The figure of a row from results of all variants (NULL entries: not run), per replication; the mean over replications in return. */
+/* The figure of a row from results of all variants (NULL entries: not run), per replication; the mean over
+ * replications in return. */
 double case_row_evaluate(const struct case_file *c, struct case_row *r, struct exp_result *const *res, double **sample,
                          size_t *n);
 /* Is v in the wanted set? */
@@ -100,10 +105,11 @@ int case_try_ranges(struct case_file *c, const struct exp_options *opt, struct w
 /* ---- documents ---- */
 /* {"schema":"wakebal.cases/1","cases":[...]}. New reference. */
 json_t *case_json(struct case_file *const *c, size_t n);
-/* Committed verdicts: {"schema":"wakebal.expected/1","cases":[{"name","rows":[{"name","verdict"}]}]}. New reference. */
+/* Committed verdicts: {"schema":"wakebal.expected/1","cases":[{"name","rows":[{"name","verdict"}]}]}. New
+ * reference. */
 json_t *case_expected_json(struct case_file *const *c, size_t n);
-/* Compare with a document of either schema. One malloc'd line per difference into *text (NULL when none); returns how many, or -1
- * when the document is neither. */
+/* Compare with a document of either schema. One malloc'd line per difference into *text (NULL when none);
+ * returns how many, or -1 when the document is neither. */
 int case_compare_expected(struct case_file *const *c, size_t n, const json_t *expected, char **text);
 
 #endif

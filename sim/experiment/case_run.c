@@ -74,7 +74,8 @@ bool case_row_wants(const struct case_row *r, double v)
     return v >= r->lo - slack_lo && v <= r->hi + slack_hi;
 }
 
-/* The interval [lo, hi] lies outside of the wanted set altogether. A wanted set is an interval, so two ends on one side decide. */
+/* The interval [lo, hi] lies outside of the wanted set altogether. A wanted set is an interval, so two ends
+ * on one side decide. */
 static bool all_outside(const struct case_row *r, double lo, double hi)
 {
     if (case_row_wants(r, lo) || case_row_wants(r, hi)) return false;

@@ -1,8 +1,9 @@
 /*
  * case_sensitivity.c - does a verdict hang on a cost that nobody checked?
  *
- * Each sensitive cost is put to both ends of its plausible range, alone, in all variants that a prediction looks at. Configurations that
- * come out equal (the key does not matter to them, or the end is the value itself) are simulated once.
+ * Each sensitive cost is put to both ends of its plausible range, alone, in all variants that a prediction
+ * looks at. Configurations that come out equal (the key does not matter to them, or the end is the value
+ * itself) are simulated once.
  */
 #include <fnmatch.h>
 #include <inttypes.h>

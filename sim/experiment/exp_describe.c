@@ -109,7 +109,8 @@ static bool is_background(const struct wb_config *cfg, uint32_t i)
     return wb_cfg_has(cfg, path) && wb_cfg_bool(cfg, path);
 }
 
-/* How well a metric serves as the headline: work done per time or time per work, rather than latencies or parts of either. */
+/* How well a metric serves as the headline: work done per time or time per work, rather than latencies or
+ * parts of either. */
 static int headline_rank(const struct exp_metric *m)
 {
     if (m->better == WB_BETTER_NONE || strchr(m->name, '.')) return 0;

@@ -1,9 +1,9 @@
 /*
  * exp_export.h - results as JSON, CSV, Markdown and gnuplot data.
  *
- * JSON is schema wakebal.result/1 (one result) or wakebal.results/1 (a sweep: the same objects in a list). Base units; null for what
- * is unknown; arrays sorted; keys are only ever added; no times, hosts or compilers, so equal runs give equal bytes.
- * All return 0, or -errno of the stream.
+ * JSON is schema wakebal.result/1 (one result) or wakebal.results/1 (a sweep: the same objects in a list).
+ * Base units; null for what is unknown; arrays sorted; keys are only ever added; no times, hosts or
+ * compilers, so equal runs give equal bytes. All return 0, or -errno of the stream.
  */
 #ifndef WB_EXPERIMENT_EXP_EXPORT_H
 #define WB_EXPERIMENT_EXP_EXPORT_H

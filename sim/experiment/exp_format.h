@@ -1,23 +1,27 @@
 /*
  * exp_format.h - figures and texts for people: values with their units, text made harmless for each output.
  *
- * Texts come from users (titles, names, labels). None of them may act: not in a terminal (escape sequences), a spreadsheet
- * (formulas), Markdown (markup) or JSON (broken UTF-8). All functions return malloc'd strings unless a buffer is given.
+ * Texts come from users (titles, names, labels). None of them may act: not in a terminal (escape sequences),
+ * a spreadsheet (formulas), Markdown (markup) or JSON (broken UTF-8). All functions return malloc'd strings
+ * unless a buffer is given.
  */
 #ifndef WB_EXPERIMENT_EXP_FORMAT_H
 #define WB_EXPERIMENT_EXP_FORMAT_H
 
 #include "wakebal/base.h"
 
-/* "5.00 GB/s", "4.10 us", "37.2 %" (unit "%" asks for it), "18402 /s", "4.02"; "-" for NAN. `unit` is a metric's base unit. Returns buf. */
+/* "5.00 GB/s", "4.10 us", "37.2 %" (unit "%" asks for it), "18402 /s", "4.02"; "-" for NAN. `unit` is a
+ * metric's base unit. Returns buf. */
 char *exp_format_value(char *buf, size_t n, double value, const char *unit);
 /* "37.2 %". Returns buf. */
 char *exp_format_percent(char *buf, size_t n, double ratio, int decimals);
 
-/* Read `n` bytes as a value of a metric with this unit: "4", "5 GB/s", "10 us", "20 %". All of them must be used up. */
+/* Read `n` bytes as a value of a metric with this unit: "4", "5 GB/s", "10 us", "20 %". All of them must be
+ * used up. */
 bool exp_parse_value(const char *text, size_t n, const char *unit, double *v);
 
-/* For a terminal: control characters and broken UTF-8 become '?', newlines blanks; cut to `columns` characters with "..." (0 = whole). */
+/* For a terminal: control characters and broken UTF-8 become '?', newlines blanks; cut to `columns`
+ * characters with "..." (0 = whole). */
 char *exp_text_terminal(const char *text, size_t columns);
 /* Valid UTF-8: broken bytes become U+FFFD. */
 char *exp_text_utf8(const char *text);
@@ -25,7 +29,8 @@ char *exp_text_utf8(const char *text);
 char *exp_text_csv(const char *text);
 /* One cell of a Markdown table: markup, pipes, HTML and newlines are inert. */
 char *exp_text_markdown(const char *text);
-/* How many terminal columns valid UTF-8 text takes (one per code point: no wide or combining characters in our own text). */
+/* How many terminal columns valid UTF-8 text takes (one per code point: no wide or combining characters in
+ * our own text). */
 size_t exp_text_columns(const char *text);
 
 #endif

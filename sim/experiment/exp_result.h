@@ -1,8 +1,9 @@
 /*
  * exp_result.h - what all replications of one point say together.
  *
- * Life: exp_result_new(), exp_result_fold() per replication in order of index, exp_result_finish(), exp_result_free(). Everything is
- * copied, so the simulations may be gone. Figures are in base units; NAN is "unknown" and becomes null in exports.
+ * Life: exp_result_new(), exp_result_fold() per replication in order of index, exp_result_finish(),
+ * exp_result_free(). Everything is copied, so the simulations may be gone. Figures are in base units; NAN is
+ * "unknown" and becomes null in exports.
  *
  * Nothing here depends on the number of jobs, the clock or the machine it runs on.
  */
@@ -96,8 +97,8 @@ void exp_result_finish(struct exp_result *res);
 void exp_result_free(struct exp_result *res);
 
 const struct exp_metric *exp_result_find(const struct exp_result *res, uint32_t instance, const char *name);
-/* The metric `name`: of the first workload, else of the machine, else of the first workload that has it. "NAME@WORKLOAD" picks
- * one by name or index. NULL: nobody has it. */
+/* The metric `name`: of the first workload, else of the machine, else of the first workload that has it.
+ * "NAME@WORKLOAD" picks one by name or index. NULL: nobody has it. */
 const struct exp_metric *exp_result_lookup(const struct exp_result *res, const char *name);
 void exp_result_note(struct exp_result *res, const char *code, const char *fmt, ...) WB_PRINTF(3, 4);
 /* The time accounts as a sampling profiler would print them. Malloc'd; the caller frees. */

@@ -1,13 +1,15 @@
 /*
  * exp_run.h - replications until the interval is narrow enough, over all points of a study, on all cores.
  *
- * Work goes in rounds. In a round every unfinished point gets a number of further replications that depends on its own results only;
- * all (point, replication) pairs of the round run in parallel; afterwards they are folded in order of index and each point decides whether
- * it goes on. So results are the same bytes for any number of jobs. The first round is run.replications.min, each later one half
- * of what there is (at least two).
+ * Work goes in rounds. In a round every unfinished point gets a number of further replications that depends
+ * on its own results only; all (point, replication) pairs of the round run in parallel; afterwards they are
+ * folded in order of index and each point decides whether it goes on. So results are the same bytes for any
+ * number of jobs. The first round is run.replications.min, each later one half of what there is (at least
+ * two).
  *
  * A point stops when the half width of the interval of its deciding metric, relative to the mean, is within
- * run.replications.half_width, or at run.replications.max; with min == max the number is fixed and the goal is not asked for.
+ * run.replications.half_width, or at run.replications.max; with min == max the number is fixed and the goal
+ * is not asked for.
  */
 #ifndef WB_EXPERIMENT_EXP_RUN_H
 #define WB_EXPERIMENT_EXP_RUN_H
@@ -51,12 +53,13 @@ struct exp_study *exp_run(const struct exp_point *point, size_t n, const struct 
                           struct wb_diag *d) WB_MUST_USE;
 void exp_study_free(struct exp_study *s);
 
-/* The metric that decides when nobody says: of the first workload that is no background load, the one that it is run for. NULL: none.
- * Its instance goes to *instance. */
+/* The metric that decides when nobody says: of the first workload that is no background load, the one that it
+ * is run for. NULL: none. Its instance goes to *instance. */
 const char *exp_primary_metric(const struct exp_result *res, const struct wb_config *cfg, uint32_t *instance);
 /* Fill in what a result says about its scenario: title, machine, kernel, policy, workloads, parameters, identity. */
 void exp_result_describe(struct exp_result *res, const struct exp_point *point);
-/* Notes W0xx on outliers, modes, unfinished runs, missing samples, precision, calibration. Needs exp_result_finish(). */
+/* Notes W0xx on outliers, modes, unfinished runs, missing samples, precision, calibration. Needs
+ * exp_result_finish(). */
 void exp_result_remark(struct exp_result *res, const struct wb_config *cfg);
 
 #endif

@@ -1,8 +1,10 @@
 /*
- * fakesim.h - a stand-in for the engine: figures that follow a formula, so that what is made of them can be checked by hand.
+ * fakesim.h - a stand-in for the engine: figures that follow a formula, so that what is made of them can be
+ * checked by hand.
  *
- * Linked in place of sim/kernel's run.h functions. Replication r of a scenario gives, for workload 0, `bandwidth` = 1e9 * scale plus a
- * deviation that alternates in sign and shrinks as 1 / (1 + r); `colocated` windows in two modes; a latency histogram; counts.
+ * Linked in place of sim/kernel's run.h functions. Replication r of a scenario gives, for workload 0,
+ * `bandwidth` = 1e9 * scale plus a deviation that alternates in sign and shrinks as 1 / (1 + r); `colocated`
+ * windows in two modes; a latency histogram; counts.
  */
 #ifndef WB_TESTS_FAKESIM_H
 #define WB_TESTS_FAKESIM_H
