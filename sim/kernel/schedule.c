@@ -153,6 +153,7 @@ static enum wb_ret sched_step(struct wb_exec *x, void *frame)
             rq->newidle = false;
             f->next = pick(x, rq);
         }
+        KICK_ALL(x, f); /* SMT nice: picking may make a sibling reschedule */
         if (f->next != x->task) {
             set_current(x, rq, f->next);
             if (x->sim->k.switch_unlocked) WB_SPIN_UNLOCK(x, f, &rq->lock);
