@@ -1,4 +1,4 @@
-/* wb-link: wb_experiment wb_scenario wb_measure wb_machine wb_core */
+/* wb-link: wb_experiment wb_measure wb_machine wb_scenario wb_core */
 #include "wbtest.h"
 
 #include "case.h"
