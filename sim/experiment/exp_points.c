@@ -19,7 +19,11 @@ bool exp_machine_fact(void *ctx, const char *name, struct wb_value *v)
     static const struct {
         const char *name;
         enum wb_topo_level level;
-    } fact[] = {{"machine.cpus", WB_TOPO_LEVELS}, {"machine.llcs", WB_LVL_LLC}, {"machine.nodes", WB_LVL_NODE}};
+    } fact[] = {{"machine.cpus", WB_TOPO_LEVELS},
+                {"machine.cores", WB_LVL_CORE},
+                {"machine.llcs", WB_LVL_LLC},
+                {"machine.nodes", WB_LVL_NODE},
+                {"machine.packages", WB_LVL_PACKAGE}};
     size_t i = 0;
     while (i < WB_ARRAY_SIZE(fact) && strcmp(name, fact[i].name)) i++;
     if (i == WB_ARRAY_SIZE(fact)) return false;
