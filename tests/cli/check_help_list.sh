@@ -80,6 +80,12 @@ mkdir "$tmp/elsewhere"
 mv "$tmp/good.cfg" "$tmp/elsewhere"
 try 0 out "good.cfg: ok" check "$tmp/elsewhere/good.cfg"
 
+# All facts that messages promise are there.
+try 0 out "workload.copies=1" run bw_pipe --dry-run --vary workload.copies=1 \
+    --where "machine.cpus == 4 && machine.cores == 4 && machine.packages == 4 && machine.nodes == 1 && machine.llcs == 4"
+try 3 err "no machine named 'nix' is known" run bw_pipe --dry-run -m nix
+try 0 out "pack:2 core:2 pu:1" run bw_pipe -m "pack:2 core:2 pu:1" --print-config
+
 # A full disk is a failure.
 "$wakebal" list keys >/dev/full 2>"$tmp/err"
 [ $? -eq 9 ] || { echo "writing to a full disk must exit with 9"; failed=$((failed + 1)); }
