@@ -1,18 +1,19 @@
 #include "registry.h"
 
 #include "case.h"
+#include "fair.h"
 #include "o1.h"
 #include "pipe.h"
 #include "wakebal/kernel.h"
 #include "wakebal/machine.h"
 #include "workloads.h"
 
-static const struct wb_policy_ops *const policies[] = {&o1_policy};
+static const struct wb_policy_ops *const policies[] = {&o1_policy, &fair_cfs_policy, &fair_eevdf_policy};
 static const struct wb_workload_ops *const workloads[] = {&wb_workload_pipe_bw, &wb_workload_pipe_latency,
                                                           &wb_workload_hog, &wb_workload_periodic, &wb_workload_custom};
 static const struct wb_ipc_ops *const ipcs[] = {&wb_ipc_pipe};
 
-static const struct wb_registry models = {
+static struct wb_registry models = {
     .policies = policies,
     .npolicies = WB_ARRAY_SIZE(policies),
     .workloads = workloads,
@@ -24,6 +25,11 @@ static const struct wb_registry models = {
 const struct wb_registry *cli_models(void)
 {
     return &models;
+}
+
+void cli_overlay(const struct wb_policy_ops *policy)
+{
+    models.overlay = policy;
 }
 
 struct wb_key_registry *cli_keys_new(void)
@@ -41,5 +47,6 @@ struct wb_key_registry *cli_keys_new(void)
     for (size_t i = 0; i < models.nworkloads; i++)
         wb_keys_add(r, models.workloads[i]->keys, models.workloads[i]->nkeys);
     for (size_t i = 0; i < models.nipcs; i++) wb_keys_add(r, models.ipcs[i]->keys, models.ipcs[i]->nkeys);
+    if (models.overlay) wb_keys_add(r, models.overlay->keys, models.overlay->nkeys);
     return r;
 }

@@ -342,6 +342,7 @@ static inline struct fair_task *fair_of_node(struct fair_node *n)
     return (struct fair_task *)(void *)n;
 } /* its first member */
 void fair_clear_buddies(struct fair_rq *r, const struct fair_task *p); /* p NULL: all */
+void fair_list_touch(struct fair_rq *r, struct fair_task *p);           /* to the head of the queue's tasks */
 void fair_set_next_buddy(struct fair_rq *r, struct fair_task *p);      /* SCHED_IDLE tasks are none */
 /* Reschedule for the fair class: lazily where the version and the scenario say so. */
 void fair_resched(struct wb_exec *x, struct wb_rq *rq);
@@ -398,6 +399,22 @@ void fair_balance_idle_exit(struct wb_exec *x, struct wb_rq *rq);
 /* The idle task has been picked (__update_idle_core, nr_busy_cpus) / a fair task has been picked (misfit). */
 void fair_balance_picked(struct wb_exec *x, struct wb_rq *rq, struct fair_task *next); /* NULL: idle */
 
+/* What balancing believes a CPU can do (capacity_of; 1024: a full-size CPU). */
+static inline uint64_t fair_capacity(const struct fair_sim *f, cpu_id cpu)
+{
+    return f->bal.capacity[cpu];
+}
+/* fits_capacity: with a margin of 20 %. */
+static inline bool fair_fits(uint64_t util, uint64_t capacity)
+{
+    return util * 1280 < capacity * 1024;
+}
+/* A queue has got a second task (root_domain.overloaded). */
+static inline void fair_note_overload(const struct fair_sim *f, const struct wb_rq *rq)
+{
+    if (rq->nr_running == 2) *f->bal.overloaded = true;
+}
+
 /* ------------------------------------------------------------------ what they may read and call */
 /* Instantaneous: weight queued now (2.6.23 .. 2.6.36 weighted_cpuload), 5.4 runnable_load_avg, 5.5+ load_avg as of
  * the last update. */
@@ -434,7 +451,7 @@ static inline bool fair_idle_cpu(const struct fair_sim *f, const struct wb_rq *r
 void fair_idle_over(const struct fair_sim *f, struct fair_rq *r);
 
 /* ------------------------------------------------------------------ tables */
-#define FAIR_KEYS 23u
+#define FAIR_KEYS 48u
 extern const struct wb_key fair_keys[FAIR_KEYS]; /* both families' rows; listed by the "cfs" policy */
 /* policy.* keys that not every version has, and who has them: fair_keys.c. */
 struct fair_knob {

@@ -113,8 +113,73 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
     PATH("pick_next_entity", "20 ns", "Finding the next task in the tree, and moving the running one."),
     PATH("place_entity", "15 ns", "Giving a task that is queued its virtual time."),
 
-    /* placement */
+    /* placement: switches are counterfactuals, no sysctls */
+    {KEY("sync_wakeups", BOOL), .def = "true", .help = "The sync hint counts in placement. Off: it is ignored there.",
+     .source = "Linux try_to_wake_up, wake_affine"},
+    {KEY("wake_affine", BOOL), .def = "true",
+     .help = "Domains with WAKE_AFFINE pull woken tasks. Off: the flag is cleared everywhere.",
+     .source = "Linux SD_WAKE_AFFINE"},
+    {KEY("wake_wide", BOOL), .help = "Wakers of many tasks leave them where they were (3.12+, 5.4 here).",
+     .source = CFS_SRC "wake_wide"},
+    {KEY("wake_idle", BOOL),
+     .help = "wake_idle() is compiled in (2.6.23, 2.6.24): a wakeup whose CPU is busy looks for an idle one in domains "
+             "with WAKE_IDLE. Without "
+             "it as kernel.sched_smt says.",
+     .source = "Linux kernel/sched.c wake_idle"},
+    {KEY("exec_balance", BOOL), .def = "true", .help = "exec() may move to an idler CPU.",
+     .source = "Linux SD_BALANCE_EXEC"},
+    {KEY("fork_balance", BOOL), .def = "true", .help = "New tasks may start elsewhere, where domains have FORK.",
+     .source = "Linux SD_BALANCE_FORK"},
+    PATH("wake_affine", "15 ns", "Comparing loads of the waker's and the previous CPU (2.6.35+), without the looks."),
+    PATH("select_idle_sibling", "10 ns", "Search for an idle CPU near the target, without its looks (2.6.35+)."),
+    PATH("find_idlest_group", "80 ns",
+         "Search for the idlest group of a domain at fork or exec, without its looks at runqueues."),
+    PATH("wake_idle", "15 ns", "Comparing loads and searching an idle CPU (2.6.23, 2.6.24), without the looks."),
+
     /* balancing */
+    {KEY("idle_balance", BOOL), .def = "true",
+     .help = "Idle and newly idle CPUs pull tasks. Off: only busy CPUs balance.", .source = "Linux load_balance"},
+    {KEY("newidle", BOOL), .def = "true", .help = "CPUs pull as they run out of work.",
+     .source = "Linux idle_balance, newidle_balance"},
+    {KEY("busy_balance", BOOL), .def = "true", .help = "Busy CPUs pull tasks at their ticks.",
+     .source = "Linux rebalance_domains"},
+    {KEY("active_balance", BOOL), .def = "true",
+     .help =
+         "After repeated failures, or to bigger or preferred CPUs, the migration thread pushes a running task away.",
+     .source = "Linux active_load_balance_cpu_stop"},
+    {KEY("cache_hot", BOOL), .def = "true",
+     .help = "Cache-hot tasks are kept (2.6.24+). Off: every task counts as cold.", .source = "Linux task_hot"},
+    {KEY("nr_cpus_configured", INT), .min = "1", .max = "16384",
+     .help = "NR_CPUS of the build: balancing intervals are at most HZ * NR_CPUS / 10 ticks (up to 2.6.36). Without it "
+             "255.",
+     .source = "Linux kernel/sched.c rebalance_domains; arch/x86/Kconfig NR_CPUS of distribution kernels"},
+    {KEY("numa_imbalance", ENUM), .choices = "none source quarter llcs",
+     .help = "Imbalance of two tasks between nodes that is left alone (5.15+): none; while the busiest node runs less "
+             "than a quarter of its "
+             "CPUs (5.11 to 5.17); while the destination does (5.18 and 5.15.135, the \"5.15\" here); up to one task "
+             "per last-level cache "
+             "(5.19+). Without it as the version has it.",
+     .source = CFS_SRC "adjust_numa_imbalance, allow_numa_imbalance; commits 7d2b5dd0bcc4, 2cfb7a1b031b, e496132ebedd"},
+    {KEY("cpu_capacity", STRINGS),
+     .help =
+         "Capacities that the scheduler believes in, 1024 for the biggest: [ \"0-3 446\", \"4-7 1024\" ] (5.4+). CPUs "
+         "that are not named "
+         "have 1024. The machine's speeds are its own matter.",
+     .source = "Linux arch_scale_cpu_capacity"},
+    {KEY("cpu_priority", STRINGS),
+     .help =
+         "Priorities of CPUs for asymmetric packing, higher is preferred: [ \"0-7 2\", \"8-15 1\" ]; levels within a "
+         "package that span "
+         "different ones get ASYM_PACKING (ITMT, 4.10+). Without it lower CPU numbers are preferred, where a level has "
+         "the flag.",
+     .source = "Linux arch_asym_cpu_priority, arch/x86/kernel/itmt.c"},
+    PATH("find_busiest_group", "150 ns", "Search for the busiest group of a domain, without its looks at runqueues."),
+    PATH("find_busiest_queue", "40 ns",
+         "Search for the busiest runqueue of a group; its lines are in the cache by then."),
+    PATH("detach_tasks", "60 ns", "Walking the source's tasks, without the moves (5.4+)."),
+    PATH("move_tasks", "60 ns", "Walking the source's tasks, without the moves (up to 2.6.36)."),
+    PATH("rebalance_domains", "20 ns", "One domain that is due, in the balance softirq."),
+    PATH("update_blocked_averages", "60 ns", "Bringing a runqueue's load averages up to date (5.4+)."),
 };
 
 const struct fair_knob fair_knobs[] = {
@@ -134,7 +199,11 @@ const struct fair_knob fair_knobs[] = {
     {"policy.preempt_lazy", FAIR_SINCE(FAIR_6_18)},
     {"policy.migration_cost", FAIR_SINCE(FAIR_2_6_24)},
     {"policy.nr_migrate", FAIR_SINCE(FAIR_2_6_24)},
-    /* placement */
-    /* balancing */
+    {"policy.wake_idle", FAIR_UNTIL(FAIR_2_6_24)},
+    {"policy.wake_wide", FAIR_SINCE(FAIR_5_4)},
+    {"policy.nr_cpus_configured", FAIR_UNTIL(FAIR_2_6_36)},
+    {"policy.numa_imbalance", FAIR_SINCE(FAIR_5_15)},
+    {"policy.cpu_capacity", FAIR_SINCE(FAIR_5_4)},
+    {"policy.cpu_priority", FAIR_SINCE(FAIR_5_4)},
 };
 const size_t fair_nknobs = WB_ARRAY_SIZE(fair_knobs);

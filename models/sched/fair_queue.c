@@ -81,6 +81,12 @@ static void list_del(struct fair_rq *r, struct fair_task *p)
         r->tail = p->prev;
 }
 
+void fair_list_touch(struct fair_rq *r, struct fair_task *p)
+{
+    list_del(r, p);
+    list_add(r, p);
+}
+
 /* ---- counting ---- */
 
 static void count(const struct fair_sim *f, struct wb_rq *rq, struct fair_task *p)
@@ -94,6 +100,7 @@ static void count(const struct fair_sim *f, struct wb_rq *rq, struct fair_task *
     r->nr_idle += p->t->klass == WB_CLASS_IDLE;
     r->nr_delayed += p->delayed;
     rq->nr_running++;
+    fair_note_overload(f, rq);
     list_add(r, p);
     fair_queue_load(f, r, p, true);
 }
@@ -249,10 +256,7 @@ static void start_curr(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p)
     p->exec_start = r->clock;
     p->prev_sum_exec = p->sum_exec;
     r->curr = p;
-    if (f->v->release >= FAIR_5_4) {
-        list_del(r, p);
-        list_add(r, p);
-    }
+    if (f->v->release >= FAIR_5_4) fair_list_touch(r, p);
     if (f->ops->start) f->ops->start(x, rq, p);
 }
 

@@ -1,6 +1,9 @@
 /* fair_rules.c - rules in words. */
 #include "fair_rules.h"
 
+#define AT(h, t, w, s) [FAIR_R_AT(FAIR_H_##h, FAIR_W_##w)] = t ": " s,
+#define HOW(h, t) FAIR_WHERES(AT, h, t)
+
 const char *const fair_rules[FAIR_RULES] = {
     [FAIR_R_NONE] = "none",
     [FAIR_R_CPU_IDLE] = "CPU idle: runs at once",
@@ -23,4 +26,38 @@ const char *const fair_rules[FAIR_RULES] = {
     [FAIR_R_EEVDF_PROTECTED] = "running task has not used up its request: protected",
     [FAIR_R_EEVDF_INELIGIBLE] = "ahead of the average: not eligible, waits",
     [FAIR_R_EEVDF_LATER] = "another eligible task has an earlier deadline: waits",
+
+    FAIR_HOWS(HOW)
+    [FAIR_R_STILL_RUNNING] = "still running there: not moved",
+    [FAIR_R_ONE_CPU] = "may use one CPU only",
+    [FAIR_R_RT_STAYS] = "real-time task: stays on its CPU",
+    [FAIR_R_CURRENT_CPU] = "synchronous hand-over (WF_CURRENT_CPU): waker's CPU",
+    [FAIR_R_FORK_LOCAL] = "fork: no domain balances on fork, parent's CPU",
+    [FAIR_R_FORK_IDLEST] = "fork: idlest group and CPU",
+    [FAIR_R_FORK_STAY] = "fork: no group is idler, parent's CPU",
+    [FAIR_R_FORK_AFFINITY] = "fork: first CPU of its own mask",
+    [FAIR_R_EXEC_NO_DOMAIN] = "exec: no domain balances on exec",
+    [FAIR_R_EXEC_STAY] = "exec: no CPU is idler enough",
+    [FAIR_R_EXEC_MOVE] = "exec: moves to the idlest CPU",
+    [FAIR_R_QUEUE_FAR] = "wakeup is queued: target shares no cache",
+    [FAIR_R_QUEUE_IDLE] = "wakeup is queued: target is idle",
+    [FAIR_R_LB_NOT_MINE] = "another CPU of the group balances",
+    [FAIR_R_LB_BALANCED] = "no group is busier enough",
+    [FAIR_R_LB_NO_QUEUE] = "no queue of the busiest group can give",
+    [FAIR_R_LB_AVERAGE] = "busiest group above the average: levels load",
+    [FAIR_R_LB_TWO] = "less than a task's load apart, but a task: moves one",
+    [FAIR_R_LB_GAIN] = "moving one task gains throughput",
+    [FAIR_R_LB_SMALL] = "no gain in moving one task: tries the small imbalance",
+    [FAIR_R_LB_ASYM] = "CPUs of higher priority take all tasks",
+    [FAIR_R_LB_IMBALANCED] = "affinity kept a lower level from balancing: moves one",
+    [FAIR_R_LB_MISFIT] = "a task is too big for its CPU",
+    [FAIR_R_LB_SMT] = "a core runs several tasks: moves one",
+    [FAIR_R_LB_FILL] = "busiest group overloaded, spare capacity here: fills it",
+    [FAIR_R_LB_FILL_ONE] = "busiest group overloaded, idle here without spare capacity: moves one",
+    [FAIR_R_LB_SIBLINGS] = "spare capacity here: spreads tasks evenly over groups",
+    [FAIR_R_LB_IDLE_CPUS] = "spare capacity here: evens out idle CPUs",
+    [FAIR_R_LB_LEVEL] = "both groups loaded: levels load",
+    [FAIR_R_LB_NUMA_KEPT] = "imbalance between nodes small enough to keep",
+    [FAIR_R_LB_MORE] = "goes on with another CPU of the group",
+    [FAIR_R_ACTIVE] = "active balance: migration thread pushes a running task",
 };

@@ -17,7 +17,7 @@ bool ladder_next_due(struct wb_exec *x, struct wb_balance *b, const struct ladde
     for (; sd; sd = sd->parent) {
         uint32_t flags = sd->flags & r->flag_mask;
         if (!(flags & WB_SD_LOAD_BALANCE)) continue;
-        uint64_t interval = r->interval(x, sd, ladder_busy(b));
+        uint64_t interval = r->interval(x, b, sd);
         bool locked_out = flags & WB_SD_SERIALIZE && *r->serializing;
         if (locked_out || wb_jiffies(x->sim) < sd->last_balance + interval) {
             ladder_consider(b, sd->last_balance + interval);

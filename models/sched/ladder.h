@@ -56,8 +56,8 @@ struct ladder_rules {
     uint32_t flag_mask;  /* domain flags that are honoured */
     bool *serializing;   /* the global lock of SD_SERIALIZE levels is held */
     uint16_t fn_visit;   /* charged for each domain that is due */
-    /* Jiffies between passes of a domain, for a busy or an idle CPU. */
-    uint64_t (*interval)(const struct wb_exec *x, const struct wb_sd *sd, bool busy);
+    /* Jiffies between passes of a domain: those of busy CPUs (ladder_busy(b)) are far apart. */
+    uint64_t (*interval)(const struct wb_exec *x, const struct wb_balance *b, const struct wb_sd *sd);
 };
 static inline bool ladder_busy(const struct wb_balance *b)
 {

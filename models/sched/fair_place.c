@@ -1,0 +1,187 @@
+/*
+ * fair_place.c - where a woken task goes: the three forms, and whether its wakeup is queued there.
+ *
+ * Linux 2.6.23, 2.6.24 kernel/sched.c try_to_wake_up; 2.6.35, 2.6.36 kernel/sched_fair.c select_task_rq_fair; 5.4 ..
+ * 6.18 kernel/sched/fair.c select_task_rq_fair, kernel/sched/core.c select_task_rq, ttwu_queue_cond. How the target is
+ * chosen is in fair_place_affine.c, the search for an idle CPU in fair_place_idle.c.
+ */
+#include "fair_placing.h"
+
+#include <string.h>
+
+const struct fair_place_rules fair_place_rules[FAIR_RELEASES] = {
+    [FAIR_2_6_23] = {.form = FAIR_PLACE_LOADS},
+    [FAIR_2_6_24] = {.form = FAIR_PLACE_LOADS, .sync_cold = true},
+    [FAIR_2_6_35] = {.form = FAIR_PLACE_SIBLINGS},
+    [FAIR_2_6_36] = {.form = FAIR_PLACE_SIBLINGS},
+#define CACHES .form = FAIR_PLACE_CACHES
+#define LATER CACHES, .fork = FAIR_FORK_TYPES, .idle_prev = true, .merged_scan = true, .kthread_stays = true, \
+              .queue_idle = true
+    [FAIR_5_4] = {CACHES, .fork = FAIR_FORK_SPARE, .wake_cap = true, .recent_kept = true},
+    [FAIR_5_15] = {LATER},
+    [FAIR_6_1] = {LATER},
+    [FAIR_6_6] = {LATER, .current_cpu = true},
+    [FAIR_6_12] = {LATER, .current_cpu = true, .cluster = true},
+    [FAIR_6_18] = {LATER, .current_cpu = true, .cluster = true},
+};
+
+/* ---- 2.6.23, 2.6.24 ---- */
+
+static void place_by_loads(struct placing *k)
+{
+    k->target = place_target_loads(k);
+    if (!k->f->pl.wake_idle) return;
+    struct ladder_idle_search w = {.x = k->x, .allowed = k->p->t->allowed, .seen = {k->here->cpu, k->prev->cpu},
+                                   .flag_mask = k->f->bal.ladder.flag_mask, .climbs = true, .nr_guard = true};
+    const struct wb_rq *rq = wb_rq(k->x->sim, k->target);
+    cpu_id idle = ladder_wake_idle(&w, rq);
+    k->scanned += w.scanned;
+    if (idle == WB_NO_CPU) {
+        k->where = wb_idle_cpu(rq) ? FAIR_W_IDLE : FAIR_W_TARGET;
+        return;
+    }
+    k->target = idle;
+    k->where = w.depth ? FAIR_W_FAR : FAIR_W_NEAR;
+}
+
+/* ---- 2.6.35, 2.6.36 ---- */
+
+static void place_by_siblings(struct placing *k)
+{
+    struct wb_sd *sd = place_affine_domain(k, false);
+    k->target = k->prev->cpu;
+    if (!sd) return;
+    k->target = place_target_sibling(k, sd);
+    place_idle_sibling(k);
+}
+
+/* ---- 5.4 and later ---- */
+
+static void place_by_caches(struct placing *k)
+{
+    struct fair_task *waker = fair_task(k->x->task);
+    place_record_wakee(k, waker);
+    k->target = k->prev->cpu;
+    struct wb_sd *sd = place_affine_domain(k, true);
+    bool wanted = k->how != FAIR_H_WIDE && k->how != FAIR_H_UNFIT && k->how != FAIR_H_NOT_ALLOWED;
+    if (sd) k->target = place_target_cache(k, sd);
+    place_idle_in_cache(k);
+    if (k->f->pr->recent_kept && wanted) waker->pl.recent_used_cpu = k->here->cpu;
+}
+
+static void (*const forms[])(struct placing *k) = {
+    [FAIR_PLACE_LOADS] = place_by_loads,
+    [FAIR_PLACE_SIBLINGS] = place_by_siblings,
+    [FAIR_PLACE_CACHES] = place_by_caches,
+};
+
+/* ---- the hook ---- */
+
+/* select_fallback_rq: the affinity mask has changed while it slept. A CPU of the same node if there is one. */
+static cpu_id fallback(struct wb_exec *x, const struct wb_task *t, cpu_id near)
+{
+    uint32_t n;
+    const cpu_id *member = wb_topo_members(wb_topo(x->sim), WB_LVL_NODE, near, &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (wb_mask_test(t->allowed, member[i])) return member[i];
+    return wb_mask_first(t->allowed);
+}
+
+static bool bound(const struct wb_task *t)
+{
+    cpu_id first = wb_mask_first(t->allowed);
+    return wb_mask_next(t->allowed, first + 1) == WB_NO_CPU;
+}
+
+struct wb_choice fair_place_wakeup(struct wb_exec *x, const struct wb_wakeup *w)
+{
+    struct fair_sim *f = fair_of(x);
+    if (w->task->on_cpu) return (struct wb_choice){.cpu = w->prev_cpu, .rule = FAIR_R_STILL_RUNNING};
+    if (bound(w->task)) return (struct wb_choice){.cpu = wb_mask_first(w->task->allowed), .rule = FAIR_R_ONE_CPU};
+    if (fair_is_rt(w->task)) { /* the model's real-time tasks do not look for another CPU */
+        bool stays = wb_mask_test(w->task->allowed, w->prev_cpu);
+        return (struct wb_choice){.cpu = stays ? w->prev_cpu : fallback(x, w->task, w->prev_cpu),
+                                  .rule = FAIR_R_RT_STAYS};
+    }
+    if (w->flags & WB_WF_CURRENT_CPU && f->pr->current_cpu && wb_mask_test(w->task->allowed, w->this_cpu))
+        return (struct wb_choice){.cpu = w->this_cpu, .rule = FAIR_R_CURRENT_CPU};
+    struct placing k = {.x = x, .f = f, .w = w, .p = fair_task(w->task), .scanned = 1};
+    k.prev = wb_rq(x->sim, w->prev_cpu);
+    k.here = wb_rq(x->sim, w->this_cpu);
+    k.sync = f->pl.sync && w->flags & WB_WF_SYNC;
+    k.seen[0] = w->this_cpu;
+    k.nseen = 1;
+    forms[f->pr->form](&k);
+    if (!wb_mask_test(w->task->allowed, k.target)) {
+        k.target = fallback(x, w->task, k.target);
+        k.where = FAIR_W_FALLBACK;
+    }
+    return (struct wb_choice){.cpu = k.target, .rule = (wb_rule)FAIR_R_AT(k.how, k.where), .scanned = k.scanned};
+}
+
+/* ttwu_queue_cond. Up to 2.6.36 there is no wake list. */
+bool fair_queue_remote(struct wb_exec *x, const struct wb_wakeup *w, cpu_id cpu)
+{
+    const struct fair_sim *f = fair_of(x);
+    (void)w;
+    if (f->v->release <= FAIR_2_6_36 || !fair_on(f, FAIR_F_TTWU_QUEUE) || cpu == x->cpu) return false;
+    if (!place_shares_cache(f, x->cpu, cpu)) return true;
+    return f->pr->queue_idle && !wb_rq(x->sim, cpu)->nr_running;
+}
+
+/* ---- start ---- */
+
+static struct wb_sd *highest_sharing(const struct wb_rq *rq)
+{
+    struct wb_sd *found = NULL;
+    WB_FOR_EACH_SD(sd, rq) {
+        if (!(sd->flags & WB_SD_SHARE_PKG)) break;
+        found = sd;
+    }
+    return found;
+}
+
+/* update_top_cache_domain. */
+static void take_seat(struct wb_sim *s, struct fair_sim *f, cpu_id c, struct fair_llc *llc)
+{
+    const struct wb_rq *rq = wb_rq(s, c);
+    struct fair_seat *seat = &f->pl.seat[c];
+    seat->llc = highest_sharing(rq);
+    seat->llc_id = seat->llc ? wb_mask_first(seat->llc->span) : c;
+    seat->llc_size = seat->llc ? seat->llc->span_weight : 1;
+    seat->share_id = seat->llc_id;
+    seat->shared = seat->llc ? &llc[seat->llc_id] : NULL;
+    WB_FOR_EACH_SD(sd, rq) {
+        if (!(sd->flags & WB_SD_CLUSTER)) continue;
+        f->pl.clusters = f->pr->cluster;
+        seat->share_id = wb_mask_first(sd->span);
+        break;
+    }
+    if (!seat->shared) return;
+    /* The machine has been idle: all CPUs busy until they say otherwise, everything may be scanned. */
+    *seat->shared = (struct fair_llc){.nr_busy = seat->llc_size, .nr_idle_scan = seat->llc_size,
+                                      .has_idle_cores = f->pl.smt};
+}
+
+int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d)
+{
+    struct fair_sim *f = wb_policy_data(s);
+    (void)d;
+    f->pr = &fair_place_rules[f->v->release];
+    bool smt = !wb_cfg_has(cfg, "kernel.sched_smt") || wb_cfg_bool(cfg, "kernel.sched_smt");
+    f->pl.smt = smt && wb_topo(s)->nsmt > 1;
+    f->pl.wake_idle = fair_given_bool(cfg, "policy.wake_idle", smt);
+    f->pl.sync = fair_given_bool(cfg, "policy.sync_wakeups", true);
+    f->pl.wide = fair_given_bool(cfg, "policy.wake_wide", true);
+    f->pl.scratch = (struct wb_cpumask){.ncpus = f->ncpus, .nwords = WB_CPUMASK_WORDS(f->ncpus)};
+    f->pl.scratch.w = wb_sim_alloc(s, f->pl.scratch.nwords * sizeof(uint64_t));
+    f->pl.seat = wb_sim_alloc(s, f->ncpus * sizeof *f->pl.seat);
+    memset(f->pl.seat, 0, f->ncpus * sizeof *f->pl.seat);
+    struct fair_llc *llc = wb_sim_alloc(s, f->ncpus * sizeof *llc);
+    for (cpu_id c = 0; c < f->ncpus; c++) take_seat(s, f, c, llc);
+    f->pl.fn_affine = wb_fn_id(s, f->pr->form == FAIR_PLACE_LOADS ? "wake_idle" : "wake_affine", WB_CAT_WAKEUP,
+                               15 * WB_NS);
+    f->pl.fn_siblings = wb_fn_id(s, "select_idle_sibling", WB_CAT_WAKEUP, 10 * WB_NS);
+    f->pl.fn_find_idlest = wb_fn_id(s, "find_idlest_group", WB_CAT_BALANCE, 80 * WB_NS);
+    return 0;
+}
