@@ -256,12 +256,13 @@ void fair_detach_load(const struct fair_sim *f, struct fair_rq *r, struct fair_t
 void fair_remove_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p, uint64_t now)
 {
     if (!pelt(f) || !p->attached) return;
-    update_task(f, p, now ? now : r->avg.last_update, false);
+    update_task(f, p, r->avg.last_update, false);
     p->attached = false;
     r->removed.nr++;
     r->removed.load += p->avg.load_avg;
     r->removed.util += p->avg.util_avg;
     r->removed.runnable += p->avg.runnable_avg;
+    if (now) update_task(f, p, now, false); /* the task goes on ageing, its old queue's clock stands */
 }
 
 /* A new task starts with full load and with a share of the utilisation that is left. */

@@ -1,6 +1,6 @@
 /*
- * EEVDF against its definition: V, eligibility and choice recomputed over all tasks after each step of random programs; lag within its
- * bound while the set of tasks stands, and clamped when one leaves.
+ * EEVDF against its definition: V, eligibility and choice recomputed over all tasks after each step of random
+ * programs; lag within its bound while the set of tasks stands, and clamped when one leaves.
  * wb-link: wb_sched wb_ipc wb_kernel wb_machine wb_scenario wb_core
  */
 #include "wbtest.h"
@@ -18,8 +18,14 @@ struct world {
     sim_time next_tick;
 };
 
-static struct wb_exec *here(struct world *w) { return fake_exec(w->s, 0); }
-static struct wb_rq *queue(struct world *w) { return &w->s->rq[0]; }
+static struct wb_exec *here(struct world *w)
+{
+    return fake_exec(w->s, 0);
+}
+static struct wb_rq *queue(struct world *w)
+{
+    return &w->s->rq[0];
+}
 
 static void resched(struct world *w)
 {
@@ -74,7 +80,10 @@ static void act(struct world *w, const struct prop_op *o)
 
 /* ---- the definition ---- */
 
-static bool counts(const struct fair_task *p) { return p->on_rq; }
+static bool counts(const struct fair_task *p)
+{
+    return p->on_rq;
+}
 
 /* sum of w_i * (v_i - reference) and of w_i over all queued tasks, the running one among them. */
 static void sums(const struct world *w, uint64_t reference, int64_t *sum, int64_t *weight)
@@ -110,7 +119,8 @@ static bool sums_agree(const struct world *w, char *why, size_t n)
         sum += (int64_t)(p->vruntime - r->min_vruntime) * (int64_t)p->weight.value;
         weight += (int64_t)p->weight.value;
     }
-    if (sum != r->sum_lag || weight != r->sum_weight) return snprintf(why, n, "sum %ld, not %ld", (long)r->sum_lag, (long)sum), false;
+    if (sum != r->sum_lag || weight != r->sum_weight)
+        return snprintf(why, n, "sum %ld, not %ld", (long)r->sum_lag, (long)sum), false;
     if (nr != r->nr || delayed != r->nr_delayed || nr != w->s->rq[0].nr_running || all != (int64_t)r->load.value)
         return snprintf(why, n, "counts %u of %u", r->nr, nr), false;
     return true;
@@ -124,7 +134,8 @@ static bool eligibility_agrees(const struct world *w, char *why, size_t n)
         if (!counts(p)) continue;
         int64_t sum, weight;
         sums(w, p->vruntime, &sum, &weight);
-        if (fair_eligible(r, p) != (sum >= 0)) return snprintf(why, n, "task %u: eligible %d", p->t->id, sum >= 0), false;
+        if (fair_eligible(r, p) != (sum >= 0))
+            return snprintf(why, n, "task %u: eligible %d", p->t->id, sum >= 0), false;
     }
     return true;
 }
@@ -168,7 +179,8 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
         for (size_t i = 0; i < n && ok; i++) {
             act(&w, &ops[i]);
             char what[120] = "";
-            ok = sums_agree(&w, what, sizeof what) && eligibility_agrees(&w, what, sizeof what) && choice_agrees(&w, what, sizeof what);
+            ok = sums_agree(&w, what, sizeof what) && eligibility_agrees(&w, what, sizeof what) &&
+                 choice_agrees(&w, what, sizeof what);
             if (!ok) snprintf(why, nwhy, "%s, after op %zu: %s", fair_version[v].name, i, what);
         }
         fake_free(w.s);
@@ -191,9 +203,10 @@ static void every_step_follows_the_definition(void **state)
 }
 
 /*
- * While the set of tasks stands: -r_max <= lag <= r_max in service time (Stoica and Abdel-Wahab 1995, theorem 1), where a request of one
- * slice may be served to the tick after its end: r_max = slice + tick. It supposes requests that a tick can serve, so 8 CPUs (3 ms, 2.8 ms)
- * at 1000 ticks a second; with 0.75 ms served in ticks of 4 ms the kernels do leave it, by more the more tasks there are.
+ * While the set of tasks stands: -r_max <= lag <= r_max in service time (Stoica and Abdel-Wahab 1995, theorem 1),
+ * where a request of one slice may be served to the tick after its end: r_max = slice + tick. It supposes requests
+ * that a tick can serve, so 8 CPUs (3 ms, 2.8 ms) at 1000 ticks a second; with 0.75 ms served in ticks of 4 ms the
+ * kernels do leave it, by more the more tasks there are.
  */
 static void lag_stays_within_its_bound(void **state)
 {

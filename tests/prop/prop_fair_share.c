@@ -1,6 +1,6 @@
 /*
- * Fairness of a queue, all versions: tasks that compute all the time get CPU in proportion to their weights, and none waits longer than the
- * slices of the others allow. Ten simulated seconds; the numbers of 1 .. 16 CPUs.
+ * Fairness of a queue, all versions: tasks that compute all the time get CPU in proportion to their weights, and none
+ * waits longer than the slices of the others allow. Ten simulated seconds; the numbers of 1 .. 16 CPUs.
  * wb-link: wb_sched wb_ipc wb_kernel wb_machine wb_scenario wb_core
  */
 #include "wbtest.h"
@@ -59,7 +59,8 @@ static double fair_part(const struct queue *q, int i)
     return (double)fair_task(q->task[i])->weight.value / q->weight;
 }
 
-/* The longest that task i runs on end: its slice, to the tick after its end, and one more for what rounding leaves of it. */
+/* The longest that task i runs on end: its slice, to the tick after its end, and one more for what rounding leaves of
+ * it. */
 static double one_run(const struct queue *q, int i)
 {
     const struct fair_sim *f = q->f;
@@ -78,7 +79,8 @@ static void check_shares(const struct queue *q, const char *what)
     double total = 0;
     for (int i = 0; i < q->n; i++) total += (double)q->ran[i];
     for (int i = 0; i < q->n; i++) {
-        double want = total * fair_part(q, i), off = (double)q->ran[i] - want, slack = WB_MAX(0.01 * want, one_run(q, i));
+        double want = total * fair_part(q, i), off = (double)q->ran[i] - want,
+               slack = WB_MAX(0.01 * want, one_run(q, i));
         if (off > slack || off < -slack)
             fail_msg("%s, %s: task %d of %d, weight %lu, ran %.6f s, fair %.6f s", q->f->v->name, what, i, q->n,
                      (unsigned long)fair_task(q->task[i])->weight.value, (double)q->ran[i] / 1e12, want / 1e12);
@@ -86,8 +88,8 @@ static void check_shares(const struct queue *q, const char *what)
 }
 
 /*
- * After a run of its own a task is ahead by at most that run; until the others have caught up they get it weighed by their weights, and each
- * of them may be in the middle of a run of its own.
+ * After a run of its own a task is ahead by at most that run; until the others have caught up they get it weighed by
+ * their weights, and each of them may be in the middle of a run of its own.
  */
 static void check_waits(const struct queue *q, const char *what)
 {
@@ -96,8 +98,8 @@ static void check_waits(const struct queue *q, const char *what)
     for (int i = 0; i < q->n; i++) {
         double bound = 2 * one_run(q, i) / fair_part(q, i) + all;
         if ((double)q->longest[i] > bound)
-            fail_msg("%s, %s: task %d of %d waited %.6f s, bound %.6f s", q->f->v->name, what, i, q->n, (double)q->longest[i] / 1e12,
-                     bound / 1e12);
+            fail_msg("%s, %s: task %d of %d waited %.6f s, bound %.6f s", q->f->v->name, what, i, q->n,
+                     (double)q->longest[i] / 1e12, bound / 1e12);
     }
 }
 
@@ -107,7 +109,8 @@ static void each(int n, int nices, const char *what)
     for (enum fair_release v = 0; v < FAIR_RELEASES; v++) {
         for (size_t m = 0; m < WB_ARRAY_SIZE(machines); m++) {
             struct queue q = queue_new(v, machines[m], n, nices);
-            /* START_DEBIT of 2.6.24: on 16 CPUs the first of 64 starts 80 ms to the right of the others, 5 s of waiting. */
+            /* START_DEBIT of 2.6.24: on 16 CPUs the first of 64 starts 80 ms to the right of the others, 5 s of
+             * waiting. */
             run(&q, 8 * WB_S);
             memset(q.ran, 0, sizeof q.ran);
             memset(q.longest, 0, sizeof q.longest);
@@ -119,12 +122,36 @@ static void each(int n, int nices, const char *what)
     }
 }
 
-static void two_equal(void **state) { (void)state; each(2, 0, "equal"); }
-static void two_of_different_nice(void **state) { (void)state; each(2, 3, "nice"); }
-static void seven_of_different_nice(void **state) { (void)state; each(7, 5, "nice"); }
-static void sixteen_of_all_kinds(void **state) { (void)state; each(16, 10, "nice"); }
-static void sixty_four_equal(void **state) { (void)state; each(64, 0, "equal"); }
-static void sixty_four_of_different_nice(void **state) { (void)state; each(64, 5, "nice"); }
+static void two_equal(void **state)
+{
+    (void)state;
+    each(2, 0, "equal");
+}
+static void two_of_different_nice(void **state)
+{
+    (void)state;
+    each(2, 3, "nice");
+}
+static void seven_of_different_nice(void **state)
+{
+    (void)state;
+    each(7, 5, "nice");
+}
+static void sixteen_of_all_kinds(void **state)
+{
+    (void)state;
+    each(16, 10, "nice");
+}
+static void sixty_four_equal(void **state)
+{
+    (void)state;
+    each(64, 0, "equal");
+}
+static void sixty_four_of_different_nice(void **state)
+{
+    (void)state;
+    each(64, 5, "nice");
+}
 
 /* A task that joins late gets its share from then on, no more. */
 static void a_newcomer_gets_no_more_than_its_share(void **state)
@@ -143,8 +170,9 @@ static void a_newcomer_gets_no_more_than_its_share(void **state)
 }
 
 /*
- * SCHED_IDLE beside a normal task: 3 of 1027 parts (2.6.24: 2 of 1026). 2.6.23 gives less: a wait is credited up to 40 ms of fair time, 78 us at
- * weight 2, so the task ends up at the lower limit of wait_runtime, 20 ms = 10.24 s of fair time to the right: a tick every 10 s.
+ * SCHED_IDLE beside a normal task: 3 of 1027 parts (2.6.24: 2 of 1026). 2.6.23 gives less: a wait is credited up to
+ * 40 ms of fair time, 78 us at weight 2, so the task ends up at the lower limit of wait_runtime, 20 ms = 10.24 s of
+ * fair time to the right: a tick every 10 s.
  */
 static void idle_class_gets_next_to_nothing(void **state)
 {

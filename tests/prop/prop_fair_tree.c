@@ -41,7 +41,8 @@ static bool ordered(const struct twin *w, char *why, size_t n)
     int prev = -1;
     for (struct fair_node *x = w->t.first; x; x = fair_tree_next(x), seen++) {
         int i = (int)(x - w->node);
-        if (!w->in[i] || (prev >= 0 && !precedes(w, prev, i))) return snprintf(why, n, "node %d out of place", i), false;
+        if (!w->in[i] || (prev >= 0 && !precedes(w, prev, i)))
+            return snprintf(why, n, "node %d out of place", i), false;
         prev = i;
     }
     if (seen != w->t.n) return snprintf(why, n, "%u nodes walked of %u", seen, w->t.n), false;
@@ -86,12 +87,15 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
             fair_tree_erase(&w.t, &w.node[i]);
             w.in[i] = false;
         }
-        struct fair_bound b = {.base = around_zero(ops[k].b, 7), .load = 1 + (int64_t)(ops[k].a % 9),
+        struct fair_bound b = {.base = around_zero(ops[k].b, 7),
+                               .load = 1 + (int64_t)(ops[k].a % 9),
                                .sum = (int64_t)around_zero(ops[k].b >> 8, 4000)};
         const struct fair_node *got = fair_tree_first_within(&w.t, &b);
         int want = best(&w, &b), first = best(&w, NULL);
-        if (got != (want < 0 ? NULL : &w.node[want])) return snprintf(why, nwhy, "op %zu: first within is wrong", k), false;
-        if (w.t.first != (first < 0 ? NULL : &w.node[first])) return snprintf(why, nwhy, "op %zu: first is wrong", k), false;
+        if (got != (want < 0 ? NULL : &w.node[want]))
+            return snprintf(why, nwhy, "op %zu: first within is wrong", k), false;
+        if (w.t.first != (first < 0 ? NULL : &w.node[first]))
+            return snprintf(why, nwhy, "op %zu: first is wrong", k), false;
         if (!ordered(&w, why, nwhy) || !minima(&w, why, nwhy)) return false;
     }
     return true;
@@ -132,6 +136,7 @@ static void depth_stays_logarithmic(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tree_agrees_with_a_list), cmocka_unit_test(depth_stays_logarithmic)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tree_agrees_with_a_list),
+                                       cmocka_unit_test(depth_stays_logarithmic)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * fairtest.h - states of the fair classes made by hand: a fake kernel of a release, tasks that run and sleep for given times.
+ * fairtest.h - states of the fair classes made by hand: a fake kernel of a release, tasks that run and sleep
+ * for given times.
  */
 #ifndef WB_TESTS_FAIRTEST_H
 #define WB_TESTS_FAIRTEST_H

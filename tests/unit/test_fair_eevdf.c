@@ -1,5 +1,5 @@
-/* EEVDF: lag, placement, deadlines, protection, delayed dequeue, yield. One CPU unless said: slices of 0.75 ms (6.18: 0.70 ms), ticks of 4 ms.
- * wb-link: wb_sched wb_ipc wb_kernel wb_machine wb_scenario wb_core */
+/* EEVDF: lag, placement, deadlines, protection, delayed dequeue, yield. One CPU unless said: slices of 0.75 ms (6.18:
+ * 0.70 ms), ticks of 4 ms. wb-link: wb_sched wb_ipc wb_kernel wb_machine wb_scenario wb_core */
 #include "wbtest.h"
 
 #include "fairtest.h"
@@ -38,7 +38,10 @@ static bool wake(struct wb_sim *s, struct fair_task *p, wb_rule *rule)
     return yes;
 }
 
-static int64_t at(const struct fair_task *p, const struct fair_task *from) { return (int64_t)(p->vruntime - from->vruntime); }
+static int64_t at(const struct fair_task *p, const struct fair_task *from)
+{
+    return (int64_t)(p->vruntime - from->vruntime);
+}
 
 /* ---- placement ---- */
 
@@ -147,8 +150,8 @@ static void a_request_that_is_used_up_is_renewed(void **state)
 }
 
 /*
- * Protection is renewed by a real switch only: at the end of its request A goes on, because B is not eligible, and is unprotected then. So a
- * wakee with an earlier deadline preempts it before its second request is over.
+ * Protection is renewed by a real switch only: at the end of its request A goes on, because B is not eligible, and is
+ * unprotected then. So a wakee with an earlier deadline preempts it before its second request is over.
  */
 static void a_second_request_in_a_row_is_not_protected(void **state)
 {
@@ -163,7 +166,8 @@ static void a_second_request_in_a_row_is_not_protected(void **state)
         assert_int_equal(rule, FAIR_R_EEVDF_INELIGIBLE);
         fake_ticks(s, 0, 1); /* 4 ms: past the request, and still 2 ms behind B */
         assert_ptr_equal(fake_schedule(s, 0, WB_RUNNING), a->t);
-        struct fair_task *c = sleeper(s, 1500 * US); /* V is about 5.05 ms: placed at 2.8, due at 3.5; A is due at 4.7 */
+        /* V is about 5.05 ms: placed at 2.8, due at 3.5; A is due at 4.7 */
+        struct fair_task *c = sleeper(s, 1500 * US);
         s->now += 100 * WB_US;
         assert_int_equal(wake(s, c, &rule), v != FAIR_6_18);
         /* 6.18 has asked for rescheduling by itself when A was charged: protection is over. */
@@ -218,8 +222,8 @@ static void a_shorter_slice_preempts_from_6_12_on(void **state)
 /* ---- two tasks in turn (ping-pong on one CPU) ---- */
 
 /*
- * A and B in turn: wake the other, work `burst`, sleep. A starts level with B and gets ahead by the burst; B's burst closes the gap. Returns the
- * preemptions by wakeups in `rounds`.
+ * A and B in turn: wake the other, work `burst`, sleep. A starts level with B and gets ahead by the burst; B's burst
+ * closes the gap. Returns the preemptions by wakeups in `rounds`.
  */
 static uint32_t ping_pong(enum fair_release v, sim_time burst, uint32_t rounds, uint32_t *delayed)
 {
@@ -402,7 +406,8 @@ static void a_moved_task_keeps_its_request(void **state)
     EACH_EEVDF(v)
     {
         struct wb_sim *s = fair_test_new(v, FAIR_SMP(2), NULL);
-        struct fair_task *a = fork_fair(s, 0), *b = fork_fair(s, 0), *c = fair_task(fair_test_fork(s, 1, 0, WB_CLASS_NORMAL));
+        struct fair_task *a = fork_fair(s, 0), *b = fork_fair(s, 0),
+                         *c = fair_task(fair_test_fork(s, 1, 0, WB_CLASS_NORMAL));
         fake_schedule(s, 0, WB_RUNNING);
         fake_schedule(s, 1, WB_RUNNING);
         struct fair_task *moved = a->t == s->rq[0].curr ? b : a;

@@ -30,8 +30,8 @@ static void move_to(struct wb_sim *s, struct wb_task *t, uint64_t vruntime, uint
     if (in_tree) fair_tree_add(fair_test_sim(s), r, p);
 }
 
-static struct wb_sim *stage(enum fair_release v, const struct situation *x, const char *const *sets, struct wb_task **curr,
-                            struct wb_task **wakee)
+static struct wb_sim *stage(enum fair_release v, const struct situation *x, const char *const *sets,
+                            struct wb_task **curr, struct wb_task **wakee)
 {
     struct wb_sim *s = fair_test_new(v, FAIR_SMP(1), sets);
     *curr = fair_test_fork(s, 0, x->curr_nice, (enum wb_sched_class)x->curr);
@@ -47,8 +47,8 @@ static void judge(enum fair_release v, const struct situation *x, struct wb_sim 
     wb_rule rule = 0;
     bool yes = s->ops->check_preempt(fake_exec(s, 0), &s->rq[0], wakee, x->flags, &rule);
     if (rule != x->rule || yes != x->preempts)
-        fail_msg("%s, %s: %s (%d), expected %s (%d)", fair_version[v].name, x->what, fair_rules[rule], yes, fair_rules[x->rule],
-                 x->preempts);
+        fail_msg("%s, %s: %s (%d), expected %s (%d)", fair_version[v].name, x->what, fair_rules[rule], yes,
+                 fair_rules[x->rule], x->preempts);
 }
 
 static void play(const struct situation *table, size_t n)
@@ -136,7 +136,8 @@ static void vruntime_2_6_24(void **state)
         {V, "the wakee's nice does not count: 5", N, 0, N, 5, 10 * MS + 1, 0, FAIR_R_VRUNTIME_FAR, true},
         {V, "the wakee's nice does not count: -5", N, 0, N, -5, 10 * MS, 0, FAIR_R_VRUNTIME_NEAR, false},
         {V, "fork, child to the left", N, 0, N, 0, 1, WB_WF_FORK, FAIR_R_CHILD_FIRST, true},
-        {V, "fork, child to the right: rescheduled all the same", N, 0, N, 0, -1, WB_WF_FORK, FAIR_R_PARENT_FIRST, true},
+        {V, "fork, child to the right: rescheduled all the same", N, 0, N, 0, -1, WB_WF_FORK, FAIR_R_PARENT_FIRST,
+         true},
 #undef V
     };
     (void)state;
@@ -170,8 +171,10 @@ static void vruntime_2_6_35_to_6_1(void **state)
         {V, "idle-class wakee", N, 0, I, 0, 50 * MS, 0, FAIR_R_IDLE_WAKEE, false},
         {V, "idle-class running", I, 0, N, 0, -50 * MS, 0, FAIR_R_IDLE_CURR, true},
         {V, "both idle-class", I, 0, I, 0, 50 * MS, 0, FAIR_R_IDLE_WAKEE, false},
-        {OLD, "batch wakee, idle-class running: the wakee's class comes first", I, 0, B, 0, 50 * MS, 0, FAIR_R_BATCH_WAKEE, false},
-        {NEW, "batch wakee, idle-class running: the running one's comes first", I, 0, B, 0, -MS, 0, FAIR_R_IDLE_CURR, true},
+        {OLD, "batch wakee, idle-class running: the wakee's class comes first", I, 0, B, 0, 50 * MS, 0,
+         FAIR_R_BATCH_WAKEE, false},
+        {NEW, "batch wakee, idle-class running: the running one's comes first", I, 0, B, 0, -MS, 0, FAIR_R_IDLE_CURR,
+         true},
         {V, "fork is no special case", N, 0, N, 0, MS + 1, WB_WF_FORK, FAIR_R_VRUNTIME_FAR, true},
         {V, "fork, near", N, 0, N, 0, 0, WB_WF_FORK, FAIR_R_VRUNTIME_NEAR, false},
 #undef V
@@ -201,7 +204,8 @@ static void preemption_can_be_off(void **state)
     static const struct situation off = {0, 0, "off", N, 0, N, 0, 50 * MS, 0, FAIR_R_NO_PREEMPTION, false},
                                   idle = {0, 0, "idle curr", I, 0, N, 0, 0, 0, FAIR_R_IDLE_CURR, true},
                                   idle_off = {0, 0, "idle curr, off", I, 0, N, 0, 0, 0, FAIR_R_NO_PREEMPTION, false};
-    const char *old[] = {"policy.features=[\"NO_WAKEUP_PREEMPT\"]", NULL}, *new[] = {"policy.features=[\"NO_WAKEUP_PREEMPTION\"]", NULL};
+    const char *old[] = {"policy.features=[\"NO_WAKEUP_PREEMPT\"]", NULL},
+               *new[] = {"policy.features=[\"NO_WAKEUP_PREEMPTION\"]", NULL};
     (void)state;
     for (enum fair_release v = FAIR_2_6_24; v < FAIR_RELEASES; v++) {
         struct wb_task *curr, *wakee;
@@ -209,7 +213,8 @@ static void preemption_can_be_off(void **state)
         judge(v, &off, s, wakee);
         fake_free(s);
         s = stage(v, &idle, v <= FAIR_2_6_36 ? old : new, &curr, &wakee);
-        judge(v, v == FAIR_2_6_24 || v >= FAIR_6_12 ? &idle_off : &idle, s, wakee); /* 6.12 asks for the feature first */
+        /* 6.12 asks for the feature first */
+        judge(v, v == FAIR_2_6_24 || v >= FAIR_6_12 ? &idle_off : &idle, s, wakee);
         fake_free(s);
     }
 }
@@ -237,13 +242,13 @@ static void idle_cpu_and_real_time(void **state)
 
 /* ---- EEVDF: base slice 0.75 ms (6.18: 0.70) ---- */
 
-/* Virtual run times and deadlines of the running task, the wakee and a third one, in us from the running task's vruntime. Equal weights: V
- * is the mean of the vruntimes. */
+/* Virtual run times and deadlines of the running task, the wakee and a third one, in us from the running task's
+ * vruntime. Equal weights: V is the mean of the vruntimes. */
 struct eevdf {
     enum fair_release from, to;
     const char *what;
     int64_t wakee, wakee_deadline, third, third_deadline, curr_deadline;
-    bool used_up;  /* the running task has begun another request without being switched */
+    bool used_up; /* the running task has begun another request without being switched */
     bool parity_off;
     enum fair_rule rule;
     bool preempts;
@@ -271,30 +276,42 @@ static void eevdf_decisions(void **state)
 {
     static const struct eevdf table[] = {
 #define V FAIR_6_6, FAIR_6_18
-        {V, "running task protected, wakee eligible and earlier", -100, 400, 100, 850, 750, false, false, FAIR_R_EEVDF_PROTECTED, false},
+        {V, "running task protected, wakee eligible and earlier", -100, 400, 100, 850, 750, false, false,
+         FAIR_R_EEVDF_PROTECTED, false},
         {V, "request used up, wakee earlier", -100, 400, 100, 850, 750, true, false, FAIR_R_EEVDF_PICKED, true},
-        {V, "request used up, wakee's deadline later", -100, 800, 100, 850, 750, true, false, FAIR_R_EEVDF_LATER, false},
-        {V, "request used up, equal deadlines: the one in the tree", -100, 750, 100, 850, 750, true, false, FAIR_R_EEVDF_PICKED, true},
+        {V, "request used up, wakee's deadline later", -100, 800, 100, 850, 750, true, false, FAIR_R_EEVDF_LATER,
+         false},
+        {V, "request used up, equal deadlines: the one in the tree", -100, 750, 100, 850, 750, true, false,
+         FAIR_R_EEVDF_PICKED, true},
         {V, "running task past V: no protection", -300, 400, -200, 550, 750, false, false, FAIR_R_EEVDF_PICKED, true},
-        {V, "running task past V, wakee later than the third", -300, 600, -200, 550, 750, false, false, FAIR_R_EEVDF_LATER, false},
-        {V, "running task past V, wakee's deadline later than its own", -300, 900, -200, 550, 750, false, false, FAIR_R_EEVDF_LATER, false},
+        {V, "running task past V, wakee later than the third", -300, 600, -200, 550, 750, false, false,
+         FAIR_R_EEVDF_LATER, false},
+        {V, "running task past V, wakee's deadline later than its own", -300, 900, -200, 550, 750, false, false,
+         FAIR_R_EEVDF_LATER, false},
         {V, "wakee ahead of V", 300, 400, -100, 650, 750, false, false, FAIR_R_EEVDF_INELIGIBLE, false},
         {V, "wakee ahead of V, request used up", 300, 400, -100, 650, 750, true, false, FAIR_R_EEVDF_INELIGIBLE, false},
         {V, "wakee exactly at V is eligible", 0, 400, 0, 650, 750, true, false, FAIR_R_EEVDF_PICKED, true},
         {V, "wakee a microsecond ahead of V", 1, 400, 0, 650, 750, true, false, FAIR_R_EEVDF_INELIGIBLE, false},
-        {V, "running task exactly at V is eligible: protected", 0, 400, 0, 650, 750, false, false, FAIR_R_EEVDF_PROTECTED, false},
-        {V, "far behind but protected all the same", -5000, -4250, 6000, 6750, 750, false, false, FAIR_R_EEVDF_PROTECTED, false},
-        {V, "long sleeper, running task past V", -5000, -4250, 1000, 1750, 750, false, false, FAIR_R_EEVDF_PICKED, true},
+        {V, "running task exactly at V is eligible: protected", 0, 400, 0, 650, 750, false, false,
+         FAIR_R_EEVDF_PROTECTED, false},
+        {V, "far behind but protected all the same", -5000, -4250, 6000, 6750, 750, false, false,
+         FAIR_R_EEVDF_PROTECTED, false},
+        {V, "long sleeper, running task past V", -5000, -4250, 1000, 1750, 750, false, false, FAIR_R_EEVDF_PICKED,
+         true},
         {V, "third one is due first", -100, 400, -100, 300, 750, true, false, FAIR_R_EEVDF_LATER, false},
         {V, "third one is due first but ahead", -100, 400, 200, 300, 750, true, false, FAIR_R_EEVDF_PICKED, true},
-        {V, "third one is due first but ahead; V reaches the running task", -200, 400, 200, 300, 750, true, false, FAIR_R_EEVDF_PICKED,
-         true},
-        {FAIR_6_6, FAIR_6_12, "no parity: earliest deadline", -100, 400, 100, 850, 750, false, true, FAIR_R_EEVDF_PICKED, true},
-        {FAIR_6_6, FAIR_6_12, "no parity: later deadline", -100, 800, 100, 850, 750, false, true, FAIR_R_EEVDF_LATER, false},
-        {FAIR_6_18, FAIR_6_18, "no parity: a base slice is protected", -100, 400, 100, 850, 750, false, true, FAIR_R_EEVDF_PROTECTED, false},
-        {FAIR_6_18, FAIR_6_18, "no parity: then by deadline", -100, 400, 100, 850, 750, true, true, FAIR_R_EEVDF_PICKED, true},
-        {V, "V just reaches the running task: no protection a microsecond before", -301, 400, 300, 850, 750, false, false,
+        {V, "third one is due first but ahead; V reaches the running task", -200, 400, 200, 300, 750, true, false,
          FAIR_R_EEVDF_PICKED, true},
+        {FAIR_6_6, FAIR_6_12, "no parity: earliest deadline", -100, 400, 100, 850, 750, false, true,
+         FAIR_R_EEVDF_PICKED, true},
+        {FAIR_6_6, FAIR_6_12, "no parity: later deadline", -100, 800, 100, 850, 750, false, true, FAIR_R_EEVDF_LATER,
+         false},
+        {FAIR_6_18, FAIR_6_18, "no parity: a base slice is protected", -100, 400, 100, 850, 750, false, true,
+         FAIR_R_EEVDF_PROTECTED, false},
+        {FAIR_6_18, FAIR_6_18, "no parity: then by deadline", -100, 400, 100, 850, 750, true, true, FAIR_R_EEVDF_PICKED,
+         true},
+        {V, "V just reaches the running task: no protection a microsecond before", -301, 400, 300, 850, 750, false,
+         false, FAIR_R_EEVDF_PICKED, true},
 #undef V
     };
     (void)state;

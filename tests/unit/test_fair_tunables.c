@@ -48,14 +48,22 @@ static void eevdf_8_cpus_base_slice_3_and_2_8_ms(void **state)
 static void numbers_scale_with_the_cpus(void **state)
 {
     static const struct numbers table[] = {
-        {FAIR_2_6_23, FAIR_SMP(1), 20 * MS, 2 * MS, 1 * MS, 0},     {FAIR_2_6_23, FAIR_SMP(4), 60 * MS, 6 * MS, 3 * MS, 0},
-        {FAIR_2_6_23, FAIR_SMP(8), 80 * MS, 8 * MS, 4 * MS, 0},     {FAIR_2_6_23, FAIR_SMP(16), 100 * MS, 10 * MS, 5 * MS, 0},
-        {FAIR_2_6_23, FAIR_SMP(64), 100 * MS, 14 * MS, 7 * MS, 0},  {FAIR_2_6_24, FAIR_SMP(4), 60 * MS, 12 * MS, 30 * MS, 0},
-        {FAIR_2_6_24, FAIR_SMP(16), 100 * MS, 20 * MS, 50 * MS, 0}, {FAIR_2_6_35, FAIR_SMP(1), 6 * MS, 2 * MS, 1 * MS, 0},
-        {FAIR_2_6_35, FAIR_SMP(8), 24 * MS, 8 * MS, 4 * MS, 0},     {FAIR_2_6_35, FAIR_SMP(64), 24 * MS, 8 * MS, 4 * MS, 0},
-        {FAIR_5_4, FAIR_SMP(4), 18 * MS, 2250 * US, 3 * MS, 0},     {FAIR_5_15, FAIR_SMP(8), 24 * MS, 3 * MS, 4 * MS, 0},
-        {FAIR_6_1, FAIR_SMP(2), 12 * MS, 1500 * US, 2 * MS, 0},     {FAIR_6_6, FAIR_SMP(4), 0, 0, 0, 2250 * US},
-        {FAIR_6_12, FAIR_SMP(64), 0, 0, 0, 3 * MS},                 {FAIR_6_18, FAIR_SMP(4), 0, 0, 0, 2100 * US},
+        {FAIR_2_6_23, FAIR_SMP(1), 20 * MS, 2 * MS, 1 * MS, 0},
+        {FAIR_2_6_23, FAIR_SMP(4), 60 * MS, 6 * MS, 3 * MS, 0},
+        {FAIR_2_6_23, FAIR_SMP(8), 80 * MS, 8 * MS, 4 * MS, 0},
+        {FAIR_2_6_23, FAIR_SMP(16), 100 * MS, 10 * MS, 5 * MS, 0},
+        {FAIR_2_6_23, FAIR_SMP(64), 100 * MS, 14 * MS, 7 * MS, 0},
+        {FAIR_2_6_24, FAIR_SMP(4), 60 * MS, 12 * MS, 30 * MS, 0},
+        {FAIR_2_6_24, FAIR_SMP(16), 100 * MS, 20 * MS, 50 * MS, 0},
+        {FAIR_2_6_35, FAIR_SMP(1), 6 * MS, 2 * MS, 1 * MS, 0},
+        {FAIR_2_6_35, FAIR_SMP(8), 24 * MS, 8 * MS, 4 * MS, 0},
+        {FAIR_2_6_35, FAIR_SMP(64), 24 * MS, 8 * MS, 4 * MS, 0},
+        {FAIR_5_4, FAIR_SMP(4), 18 * MS, 2250 * US, 3 * MS, 0},
+        {FAIR_5_15, FAIR_SMP(8), 24 * MS, 3 * MS, 4 * MS, 0},
+        {FAIR_6_1, FAIR_SMP(2), 12 * MS, 1500 * US, 2 * MS, 0},
+        {FAIR_6_6, FAIR_SMP(4), 0, 0, 0, 2250 * US},
+        {FAIR_6_12, FAIR_SMP(64), 0, 0, 0, 3 * MS},
+        {FAIR_6_18, FAIR_SMP(4), 0, 0, 0, 2100 * US},
     };
     (void)state;
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) expect_numbers(&table[i]);
@@ -69,9 +77,9 @@ static void other_numbers_of_a_version(void **state)
         uint64_t migration_cost, batch;
         bool child_first, nohz;
     } table[] = {
-        {FAIR_2_6_23, 0, 0, 0, 25 * MS, true, false}, {FAIR_2_6_24, 5, 32, 500 * US, 40 * MS, true, true},
+        {FAIR_2_6_23, 0, 0, 0, 25 * MS, true, false},   {FAIR_2_6_24, 5, 32, 500 * US, 40 * MS, true, true},
         {FAIR_2_6_35, 3, 32, 500 * US, 0, false, true}, {FAIR_2_6_36, 8, 32, 500 * US, 0, false, true},
-        {FAIR_6_1, 8, 32, 500 * US, 0, false, true},  {FAIR_6_18, 0, 32, 500 * US, 0, false, true},
+        {FAIR_6_1, 8, 32, 500 * US, 0, false, true},    {FAIR_6_18, 0, 32, 500 * US, 0, false, true},
     };
     (void)state;
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
@@ -142,8 +150,10 @@ static void features_have_their_version_s_defaults(void **state)
     assert_true(on(FAIR_5_4, FAIR_F_SIS_PROP) && !on(FAIR_5_4, FAIR_F_SIS_UTIL));
     assert_true(on(FAIR_5_15, FAIR_F_SIS_UTIL) && !on(FAIR_5_15, FAIR_F_SIS_PROP));
     assert_true(on(FAIR_6_6, FAIR_F_RUN_TO_PARITY) && !on(FAIR_6_6, FAIR_F_DELAY_DEQUEUE));
-    assert_true(on(FAIR_6_12, FAIR_F_DELAY_ZERO) && !on(FAIR_6_12, FAIR_F_PICK_BUDDY) && on(FAIR_6_18, FAIR_F_PICK_BUDDY));
-    for (enum fair_release v = FAIR_5_4; v < FAIR_RELEASES; v++) assert_true(on(v, FAIR_F_WA_IDLE) && on(v, FAIR_F_TTWU_QUEUE));
+    assert_true(on(FAIR_6_12, FAIR_F_DELAY_ZERO) && !on(FAIR_6_12, FAIR_F_PICK_BUDDY) &&
+                on(FAIR_6_18, FAIR_F_PICK_BUDDY));
+    for (enum fair_release v = FAIR_5_4; v < FAIR_RELEASES; v++)
+        assert_true(on(v, FAIR_F_WA_IDLE) && on(v, FAIR_F_TTWU_QUEUE));
 }
 
 static void features_are_switched_by_name(void **state)
@@ -179,8 +189,10 @@ static void complains(enum fair_release v, const char *set, const char *text, bo
 static void a_knob_of_another_version_is_an_error_that_names_them(void **state)
 {
     (void)state;
-    complains(FAIR_6_6, "policy.latency=10 ms", "policy.latency does not exist in Linux 6.6; it is in 2.6.23 to 6.1", true);
-    complains(FAIR_6_1, "policy.base_slice=1 ms", "policy.base_slice does not exist in Linux 6.1; it is in 6.6 to 6.18", true);
+    complains(FAIR_6_6, "policy.latency=10 ms", "policy.latency does not exist in Linux 6.6; it is in 2.6.23 to 6.1",
+              true);
+    complains(FAIR_6_1, "policy.base_slice=1 ms", "policy.base_slice does not exist in Linux 6.1; it is in 6.6 to 6.18",
+              true);
     complains(FAIR_2_6_24, "policy.runtime_limit=10 ms", "it is in 2.6.23", true);
     complains(FAIR_2_6_23, "policy.migration_cost=1 ms", "it is in 2.6.24 to 6.18", true);
     complains(FAIR_6_12, "policy.preempt_lazy=true", "it is in 6.18", true);

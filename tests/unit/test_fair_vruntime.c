@@ -1,5 +1,5 @@
-/* CFS 2.6.24 .. 6.1: where sleepers and new tasks are placed, slices, buddies, yield, moves. One CPU unless said: no number is scaled.
- * wb-link: wb_sched wb_ipc wb_kernel wb_machine wb_scenario wb_core */
+/* CFS 2.6.24 .. 6.1: where sleepers and new tasks are placed, slices, buddies, yield, moves. One CPU unless said: no
+ * number is scaled. wb-link: wb_sched wb_ipc wb_kernel wb_machine wb_scenario wb_core */
 #include "wbtest.h"
 
 #include "fairtest.h"
@@ -30,9 +30,15 @@ static struct fair_task *sleeper_of_class(struct wb_sim *s, int64_t behind, enum
     return p;
 }
 
-static struct fair_task *sleeper(struct wb_sim *s, int64_t behind) { return sleeper_of_class(s, behind, WB_CLASS_NORMAL); }
+static struct fair_task *sleeper(struct wb_sim *s, int64_t behind)
+{
+    return sleeper_of_class(s, behind, WB_CLASS_NORMAL);
+}
 
-static int64_t ahead(struct wb_sim *s, const struct fair_task *p) { return (int64_t)(p->vruntime - fair_test_rq(s, 0)->min_vruntime); }
+static int64_t ahead(struct wb_sim *s, const struct fair_task *p)
+{
+    return (int64_t)(p->vruntime - fair_test_rq(s, 0)->min_vruntime);
+}
 
 static void set_vruntime(struct wb_sim *s, struct fair_task *p, int64_t from_min)
 {
@@ -68,7 +74,8 @@ static void a_sleeper_gets_its_credit_and_no_more(void **state)
 
 static void sleepers_features_switch_the_credit(void **state)
 {
-    const char *none[] = {"policy.features=[\"NO_NEW_FAIR_SLEEPERS\"]", NULL}, *whole[] = {"policy.features=[\"NO_GENTLE_FAIR_SLEEPERS\"]", NULL};
+    const char *none[] = {"policy.features=[\"NO_NEW_FAIR_SLEEPERS\"]", NULL},
+               *whole[] = {"policy.features=[\"NO_GENTLE_FAIR_SLEEPERS\"]", NULL};
     wb_rule rule;
     (void)state;
     EACH_CFS(v)
@@ -98,8 +105,8 @@ static void idle_class_sleepers_get_less_in_6_1(void **state)
 }
 
 /*
- * START_DEBIT: one slice to the right. 2.6.24: 20 ms * 1024 / 2048 (then it changes places with its parent: child_runs_first). Later: the
- * slice of a queue with the child in it, 6 ms / 2.
+ * START_DEBIT: one slice to the right. 2.6.24: 20 ms * 1024 / 2048 (then it changes places with its parent:
+ * child_runs_first). Later: the slice of a queue with the child in it, 6 ms / 2.
  */
 static void a_new_task_starts_a_slice_later(void **state)
 {
@@ -174,12 +181,13 @@ static void slices_share_the_latency(void **state)
     (void)state;
     assert_int_equal(ticks_to_resched(FAIR_2_6_24, FAIR_SMP(8), 2, 0), 41);  /* 80 / 2 */
     assert_int_equal(ticks_to_resched(FAIR_2_6_24, FAIR_SMP(8), 10, 0), 17); /* 80 * 10 / 5 / 10 */
-    assert_int_equal(ticks_to_resched(FAIR_2_6_36, FAIR_SMP(8), 2, 0), 12);  /* 24 / 2, less a little: 1025 for 1024 in the inverse */
-    assert_int_equal(ticks_to_resched(FAIR_5_15, FAIR_SMP(8), 2, 0), 12);    /* 24 / 2, less a little */
-    assert_int_equal(ticks_to_resched(FAIR_5_4, FAIR_SMP(8), 16, 0), 3);     /* 16 * 3 / 16, less a little */
-    assert_int_equal(ticks_to_resched(FAIR_5_15, FAIR_SMP(8), 16, 0), 4);    /* BASE_SLICE: 3 and no less */
+    /* 24 / 2, less a little: 1025 for 1024 in the inverse */
+    assert_int_equal(ticks_to_resched(FAIR_2_6_36, FAIR_SMP(8), 2, 0), 12);
+    assert_int_equal(ticks_to_resched(FAIR_5_15, FAIR_SMP(8), 2, 0), 12); /* 24 / 2, less a little */
+    assert_int_equal(ticks_to_resched(FAIR_5_4, FAIR_SMP(8), 16, 0), 3);  /* 16 * 3 / 16, less a little */
+    assert_int_equal(ticks_to_resched(FAIR_5_15, FAIR_SMP(8), 16, 0), 4); /* BASE_SLICE: 3 and no less */
     assert_int_equal(ticks_to_resched(FAIR_2_6_35, FAIR_SMP(8), 2, 0), 12);
-    assert_int_equal(ticks_to_resched(FAIR_2_6_35, FAIR_SMP(8), 6, 0), 8);   /* n * 8 / n */
+    assert_int_equal(ticks_to_resched(FAIR_2_6_35, FAIR_SMP(8), 6, 0), 8); /* n * 8 / n */
 }
 
 /* Weighted: nice -5 beside one nice-0 task has 24 * 3121 / 4145 = 18.07 ms. */
@@ -187,7 +195,8 @@ static void slices_go_by_weight(void **state)
 {
     (void)state;
     assert_int_equal(ticks_to_resched(FAIR_5_4, FAIR_SMP(8), 2, -5), 19);
-    /* nice 5: 24 * 335 / 1359 = 5.92 ms; but min_granularity passed and the lead over the other > slice: 6 ms * 3.06 virtual at 2 ms. */
+    /* nice 5: 24 * 335 / 1359 = 5.92 ms; but min_granularity passed and the lead over the other > slice: 6 ms * 3.06
+     * virtual at 2 ms. */
     assert_int_equal(ticks_to_resched(FAIR_5_4, FAIR_SMP(8), 2, 5), 3);
 }
 
@@ -207,8 +216,8 @@ static void alone_it_runs_on(void **state)
 }
 
 /*
- * 2.6.33 .. 2.6.37 compare the lead over the leftmost with an unsigned slice: a task that is behind it is rescheduled as soon as
- * min_granularity has passed, picked again, and its slice begins anew.
+ * 2.6.33 .. 2.6.37 compare the lead over the leftmost with an unsigned slice: a task that is behind it is rescheduled
+ * as soon as min_granularity has passed, picked again, and its slice begins anew.
  */
 static void a_negative_lead_counts_as_huge_in_2_6_35(void **state)
 {
@@ -384,7 +393,8 @@ static void a_moved_task_keeps_its_distance(void **state)
     EACH_CFS(v)
     {
         struct wb_sim *s = fair_test_new(v, FAIR_SMP(2), NULL);
-        struct fair_task *a = fork_fair(s, 0), *b = fork_fair(s, 0), *c = fair_task(fair_test_fork(s, 1, 0, WB_CLASS_NORMAL));
+        struct fair_task *a = fork_fair(s, 0), *b = fork_fair(s, 0),
+                         *c = fair_task(fair_test_fork(s, 1, 0, WB_CLASS_NORMAL));
         fake_schedule(s, 0, WB_RUNNING);
         fake_schedule(s, 1, WB_RUNNING);
         fake_ticks(s, 1, 100);
@@ -394,6 +404,7 @@ static void a_moved_task_keeps_its_distance(void **state)
         }
         assert_ptr_equal(s->rq[1].curr, c->t);
         struct fair_task *moved = s->rq[0].curr == a->t ? b : a;
+        moved->exec_start = 1;
         set_vruntime(s, moved, 3 * MS);
         struct fair_rq *from = fair_test_rq(s, 0), *to = fair_test_rq(s, 1);
         set_vruntime(s, from->curr, 0);

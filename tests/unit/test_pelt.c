@@ -1,4 +1,5 @@
-/* Load averages: the kernels' tables, half-life, and an exact sum in floating point as a twin. wb-link: wb_sched wb_core */
+/* Load averages: the kernels' tables, half-life, and an exact sum in floating point as a twin. wb-link: wb_sched
+ * wb_core */
 #include "wbtest.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static void tables_are_the_kernels(void **state)
 {
     static const struct {
         uint32_t n, y;
-    } known[] = {{0, 0xffffffff}, {1, 0xfa83b2da}, {2, 0xf5257d14},  {7, 0xdbfbb796},  {12, 0xc5672a10},
+    } known[] = {{0, 0xffffffff},  {1, 0xfa83b2da},  {2, 0xf5257d14},  {7, 0xdbfbb796},  {12, 0xc5672a10},
                  {16, 0xb504f333}, {20, 0xa5fed6a9}, {24, 0x9837f050}, {28, 0x8b95c1e3}, {31, 0x82cd8698}};
     (void)state;
     for (size_t i = 0; i < WB_ARRAY_SIZE(known); i++) assert_int_equal(table.y[known[i].n], known[i].y);

@@ -44,7 +44,8 @@ static void scaling_divides_by_weight(void **state)
         for (uint64_t delta = 1; delta < 1ull << 40; delta = delta * 3 + 1) {
             double exact = (double)delta * 1024 / (double)w.value;
             assert_near((double)weights_scale(delta, 1024, &w), exact, 1 + exact * 2e-5);
-            if (delta < 1ull << 32) assert_near((double)weights_scale_rounded(delta, 1024, &w), exact, 64 + exact * 2e-5);
+            if (delta < 1ull << 32)
+                assert_near((double)weights_scale_rounded(delta, 1024, &w), exact, 64 + exact * 2e-5);
         }
     }
 }
