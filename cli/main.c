@@ -22,6 +22,7 @@ const struct verb verb_table[] = {
     {"check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files"},
     {"list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors"},
     {"bench", verb_bench, "", "how fast the engine is on this machine"},
+    {"new", verb_new, "policy NAME", "write a policy plug-in to start from"},
     {"help", verb_help, "[VERB|KEY|GROUP|CODE]", "explain a verb, a scenario key, a group of keys or an error code"},
 };
 const size_t verb_table_n = sizeof verb_table / sizeof verb_table[0];

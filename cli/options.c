@@ -1,5 +1,6 @@
 /* options.c - the table of shared options; see options.h. */
 #include "options.h"
+#include "plugin.h"
 
 #include <langinfo.h>
 #include <stdarg.h>
@@ -40,7 +41,9 @@ static const struct {
     {{"set", 's', "KEY=VALUE", 0, "Set a scenario key (wakebal list keys)", 1}, CLI_SCENARIO},
     {{"machine", 'm', "NAME|FILE|SYNTHETIC", 0, "Run on another machine", 1}, CLI_SCENARIO},
     {{"kernel", 'k', "NAME|FILE", 0, "Run on another kernel", 1}, CLI_SCENARIO},
-    {{"policy", 'p', "NAME", 0, "Scheduler family: sets kernel.scheduler", 1}, CLI_SCENARIO},
+    {{"policy", 'p', "NAME|FILE.so", 0, "Scheduler family (sets kernel.scheduler), or a plug-in laid over the kernel's",
+      1},
+     CLI_SCENARIO},
     {{"seed", 'S', "N", 0, "Seed of all random streams: sets run.seed", 1}, CLI_SCENARIO},
     {{"print-config", OPT_PRINT_CONFIG, NULL, 0, "Print every key with its value and where it came from, and stop", 1},
      CLI_SCENARIO},
@@ -214,7 +217,12 @@ static error_t parse_scenario(struct parse *p, int key, char *arg)
     case 's': return parse_set(p, arg);
     case 'm': p->o->machine = arg; return 0;
     case 'k': p->o->kernel = arg; return 0;
-    case 'p': set_key(p->o, "kernel.scheduler", arg, "--policy"); return 0;
+    case 'p':
+        if (plugin_is_path(arg))
+            p->o->plugin = arg;
+        else
+            set_key(p->o, "kernel.scheduler", arg, "--policy");
+        return 0;
     case 'S': set_key(p->o, "run.seed", arg, "--seed"); return 0;
     case OPT_PRINT_CONFIG: p->o->print_config = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -360,6 +368,15 @@ static int check_words(const struct argp_option *o, size_t n, int argc, char **a
     return -1;
 }
 
+/* Before any scenario is read: a plug-in may bring keys. */
+static int load_plugin(const struct cli_options *o)
+{
+    struct wb_diag *d = wb_diag_new();
+    int rc = plugin_load(o->plugin, d) ? cli_print_diag(o, d) : -1;
+    wb_diag_free(d);
+    return rc;
+}
+
 int cli_options_parse(const struct cli_spec *spec, int argc, char **argv, struct cli_options *o)
 {
     struct argp_option options[96];
@@ -371,7 +388,8 @@ int cli_options_parse(const struct cli_spec *spec, int argc, char **argv, struct
     if (rc >= 0) return rc;
     error_t e = argp_parse(&argp, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &p);
     if (p.rc >= 0) return p.rc;
-    return e ? EXIT_USAGE : -1;
+    if (e) return EXIT_USAGE;
+    return o->plugin ? load_plugin(o) : -1;
 }
 
 struct wb_overrides cli_overrides(const struct cli_options *o)

@@ -38,6 +38,7 @@ struct cli_options {
     struct wb_override *set; /* --set and -S, -p, --warmup, ... in order of the command line */
     size_t set_n;
     const char *machine, *kernel; /* -m, -k */
+    const char *plugin;           /* -p FILE.so; loaded by cli_options_parse() */
     const char **vary, **zip, **where, **fail_if;
     size_t vary_n, zip_n, where_n, fail_if_n;
     uint32_t jobs;      /* -j; 0 = auto */

@@ -215,7 +215,9 @@ static void print_result(const struct real_result *r)
 
 static int put_json(FILE *to, void *ctx)
 {
-    return json_dumpf(ctx, to, JSON_INDENT(1) | JSON_PRESERVE_ORDER) || fputc('\n', to) == EOF ? -1 : 0;
+    return json_dumpf(ctx, to, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) || fputc('\n', to) == EOF
+               ? -1
+               : 0;
 }
 
 static int export(const struct request *r, const struct real_result *res, const struct host_load *before,

@@ -74,9 +74,10 @@ void wb_move_task(struct wb_exec *x, struct wb_balance *b, struct wb_task *t, wb
 
 static void trace_pass(struct wb_exec *x, const struct balance_work *f)
 {
+    wb_rule rule = rule_of(x->sim, f->b.rule);
     TRACE(x->sim, .type = WB_TR_BALANCE, .cpu = (uint16_t)f->b.this_cpu, .task = x->task->id, .a = f->b.kind,
-          .b = f->b.src, .c = (f->b.sd ? (uint32_t)f->b.sd->depth << 16 : 0) | f->b.moved, .rule = f->b.rule);
-    x->sim->rule_count[f->b.rule]++;
+          .b = f->b.src, .c = (f->b.sd ? (uint32_t)f->b.sd->depth << 16 : 0) | f->b.moved, .rule = rule);
+    x->sim->rule_count[rule]++;
 }
 
 /* Asks the source CPU's migration thread to push. */

@@ -7,35 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the policy: base, with an overlay's hooks on top ---- */
-
-static void overlay_hooks(struct wb_policy_ops *base, const struct wb_policy_ops *over)
-{
-    /* Everything from `init` on is a pointer; NULL falls through. Areas stay the base's. */
-    size_t from = offsetof(struct wb_policy_ops, init);
-    unsigned char *b = (unsigned char *)base;
-    const unsigned char *o = (const unsigned char *)over;
-    for (size_t at = from; at + sizeof(void *) <= sizeof *base; at += sizeof(void *)) {
-        void *p;
-        memcpy(&p, o + at, sizeof p);
-        if (p) memcpy(b + at, &p, sizeof p);
-    }
-}
-
-static int find_policy(struct wb_sim *s, const struct wb_run_options *opt, struct wb_diag *d)
-{
-    const char *name = wb_cfg_str(s->cfg, "kernel.scheduler");
-    for (size_t i = 0; i < s->reg->npolicies; i++) {
-        if (strcmp(s->reg->policies[i]->name, name)) continue;
-        s->merged = *s->reg->policies[i];
-        if (opt->overlay) overlay_hooks(&s->merged, opt->overlay);
-        s->ops = &s->merged;
-        return 0;
-    }
-    wb_cfg_error(s->cfg, d, "kernel.scheduler", "see wakebal list policies", "no scheduler family '%s'", name);
-    return -1;
-}
-
 /* ---- CPUs ---- */
 
 static void build_cpu(struct wb_sim *s, cpu_id id)
@@ -86,7 +57,7 @@ static void build_stoppers(struct wb_sim *s)
         t->rt_prio = 99;
         s->cpu[c].rq.stopper = t;
         stopper_init(s, &s->cpu[c]);
-        s->ops->task_init(s, t);
+        policy_task_init(s, t);
     }
 }
 
@@ -254,7 +225,7 @@ static int build_ticks(struct wb_sim *s)
 
 static int build_kernel(struct wb_sim *s, const struct wb_run_options *opt, struct wb_diag *d)
 {
-    if (find_policy(s, opt, d) || profile_read(s, s->cfg, d)) return -1;
+    if (policy_find(s, opt, d) || profile_read(s, s->cfg, d)) return -1;
     s->cpu = arena_alloc(&s->arena, s->ncpus, sizeof *s->cpu, ARENA_LINE);
     if (!s->cpu) return -1;
     profile_costs(s);
@@ -267,7 +238,7 @@ static int build_kernel(struct wb_sim *s, const struct wb_run_options *opt, stru
     build_idle_tasks(s);
     if (build_ticks(s) || build_domains(s, d)) return -1;
     wb_softirq_handler(s, WB_SOFTIRQ_SCHED, sched_softirq);
-    return s->ops->init(s, s->cfg, d);
+    return policy_init(s, d);
 }
 
 static int build_trace(struct wb_sim *s, const struct wb_run_options *opt)

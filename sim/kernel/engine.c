@@ -13,7 +13,8 @@ static inline const struct evq_entry *earlier(const struct evq_entry *a, const s
     return evq_before(b, a) ? b : a;
 }
 
-/* The earliest thing that anybody waits for. Kept until an event is taken or ticks change; a post can only bring it forward. */
+/* The earliest thing that anybody waits for. Kept until an event is taken or ticks change; a post can only bring it
+ * forward. */
 static const struct evq_entry *horizon(struct wb_sim *s)
 {
     if (WB_LIKELY(s->horizon_valid)) return &s->horizon;

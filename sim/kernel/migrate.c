@@ -37,6 +37,7 @@ static uint32_t depth_of_move(struct wb_sim *s, cpu_id from, cpu_id to)
 void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_migration kind, wb_rule rule)
 {
     struct wb_sim *s = x->sim;
+    rule = rule_of(s, rule);
     s->migrations[kind]++;
     s->mig_depth[depth_of_move(s, from, t->cpu)]++;
     s->cpu[from].moves++;
@@ -229,6 +230,7 @@ void wb_exec_image(struct wb_exec *x)
 {
     struct wb_sim *s = x->sim;
     struct wb_choice c = s->ops->place_exec(x, x->task);
+    c.rule = rule_of(s, c.rule);
     s->rule_count[c.rule]++;
     struct asking *f = WB_PUSH(x, ask_step, struct asking);
     f->t = x->task;

@@ -204,6 +204,10 @@ struct wb_sim {
     struct wb_task **task;
     const struct wb_policy_ops *ops;
     struct wb_policy_ops merged; /* base with an overlay on top */
+    const struct wb_policy_ops *base_ops, *over; /* over: the plug-in, or NULL */
+    void *over_data;
+    uint32_t own_rules;        /* where the plug-in's rules begin */
+    size_t over_rq, over_task; /* offsets of its areas behind the base's */
     void *policy;
     const struct wb_machine *machine;
     const struct wb_topology *topo;
@@ -332,6 +336,16 @@ void cpu_settle(struct wb_sim *s, struct wb_cpu *c); /* account what has passed,
 void result_baseline(struct wb_sim *s);              /* the warm-up ends */
 void tick_catch_up_all(struct wb_sim *s);
 void sim_audit(struct wb_sim *s);
+/* Index in ops->rules of what a hook returned. */
+static inline wb_rule rule_of(const struct wb_sim *s, wb_rule r)
+{
+    return r & 0x8000u ? (wb_rule)(s->own_rules + (r & 0x7fffu)) : r;
+}
+/* ---- overlay.c: the policy in force, a base with perhaps a plug-in laid over it ---- */
+int policy_find(struct wb_sim *s, const struct wb_run_options *opt, struct wb_diag *d);
+int policy_init(struct wb_sim *s, struct wb_diag *d);
+void policy_task_init(struct wb_sim *s, struct wb_task *t);
+
 static inline struct wb_cpu *cpu_of(const struct wb_exec *x)
 {
     return &x->sim->cpu[x->cpu];

@@ -106,7 +106,7 @@ struct wb_task *wb_task_new(struct wb_sim *s, const struct wb_task_spec *spec, v
     if (frame) *frame = f;
     t->x.user = 1;
     push_first(&t->x);
-    s->ops->task_init(s, t);
+    policy_task_init(s, t);
     if (!spec->dormant) start_when(s, t, spec);
     return t;
 }

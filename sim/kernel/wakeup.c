@@ -36,6 +36,7 @@ static cpu_id place(struct wb_exec *x, struct ttwu *f)
     struct wb_sim *s = x->sim;
     struct wb_wakeup w = {.task = f->t, .this_cpu = x->cpu, .prev_cpu = f->t->cpu, .flags = f->flags};
     struct wb_choice c = s->ops->place_wakeup(x, &w);
+    c.rule = rule_of(s, c.rule);
     WB_CHECK(c.cpu < s->ncpus && wb_mask_test(f->t->allowed, c.cpu), "task %u placed on cpu %u, which it may not use",
              f->t->id, c.cpu);
     WB_CHECK(c.rule < s->ops->nrules, "rule %u of %zu", c.rule, s->ops->nrules);
@@ -72,6 +73,7 @@ void task_activate(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint3
     TRACE(s, .type = enqueue & WB_ENQ_NEW ? WB_TR_WAKEUP_NEW : WB_TR_WAKEUP, .cpu = (uint16_t)x->cpu, .task = t->id,
           .a = rq->cpu);
     if (s->ops->check_preempt(x, rq, t, wake, &rule)) wb_resched(x, rq);
+    rule = rule_of(s, rule);
     WB_CHECK(rule < s->ops->nrules, "rule %u of %zu", rule, s->ops->nrules);
     if (rule) s->rule_count[rule]++;
 }
@@ -239,6 +241,7 @@ static enum wb_ret wake_new_step(struct wb_exec *x, void *frame)
     s->ops->fork(x, f->flags & WB_WF_FORK ? x->task : NULL, f->t);
     {
         struct wb_choice c = s->ops->place_fork(x, f->t);
+        c.rule = rule_of(s, c.rule);
         WB_CHECK(c.cpu < s->ncpus && wb_mask_test(f->t->allowed, c.cpu), "new task %u placed on cpu %u", f->t->id,
                  c.cpu);
         s->rule_count[c.rule]++;

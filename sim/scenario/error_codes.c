@@ -126,6 +126,11 @@ static const struct wb_error_info table[] = {
      "Choose another key or fewer values."},
     {"E172", "axes that cannot move in lock step", "--zip wants axes that exist and have the same number of values.",
      "Give them the same number of values."},
+    {"E180", "a policy plug-in that cannot be used",
+     "A plug-in is a shared object that exports wb_policy_plugin(); its table has the ABI and size of this program, "
+     "and hooks that "
+     "only make sense together come together (docs/plugin-tutorial.md).",
+     "Follow the message; `wakebal new policy NAME` writes one that works."},
     {"E330", "the file is no case",
      "`wakebal reproduce` judges the `rows` of a case against published figures; this file has none.",
      "Give a case (wakebal list cases), or use `wakebal run`."},

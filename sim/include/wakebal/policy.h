@@ -26,6 +26,10 @@ struct wb_task;
 
 typedef uint16_t wb_rule; /* index into wb_policy_ops.rules */
 
+/* A plug-in that is laid over a built-in policy has rules of its own: it returns WB_OWN_RULE(i) for entry i of its own table. A
+ * hook that only passes on what the base decided returns the base's rule as it is. */
+#define WB_OWN_RULE(i) ((wb_rule)(0x8000u | (i)))
+
 enum wb_wake_flags {
     WB_WF_SYNC = 1 << 0,
     WB_WF_CURRENT_CPU = 1 << 1,
@@ -169,6 +173,12 @@ struct wb_policy_ops {
     /* Text for a debugger or `explain`: state of a task or runqueue into buf. Optional. */
     void (*describe)(const struct wb_sim *s, const struct wb_rq *rq, const struct wb_task *t, char *buf, size_t n);
 };
+
+/* A plug-in laid over a base: the base's hooks (to fall back on), and the plug-in's own areas, which lie apart from the base's. */
+const struct wb_policy_ops *wb_base_policy(const struct wb_sim *s);
+void *wb_plugin_data(struct wb_sim *s);
+void *wb_plugin_rq(struct wb_sim *s, const struct wb_rq *rq);
+void *wb_plugin_task(struct wb_sim *s, const struct wb_task *t);
 
 /* What a plug-in exports: `const struct wb_policy_ops *wb_policy_plugin(void);` */
 typedef const struct wb_policy_ops *(*wb_policy_entry)(void);

@@ -121,6 +121,7 @@ struct wb_registry {
     size_t nworkloads;
     const struct wb_ipc_ops *const *ipcs;
     size_t nipcs;
+    const struct wb_policy_ops *overlay; /* plug-in laid over the kernel's policy, or NULL */
 };
 
 #endif

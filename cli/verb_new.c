@@ -1,0 +1,100 @@
+/* verb_new.c - wakebal new policy NAME: a plug-in that builds, to start from. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "exit_code.h"
+#include "options.h"
+#include "templates.h"
+#include "verbs.h"
+
+/* A C identifier, since it names a file, a target and functions. */
+static bool good_name(const char *s)
+{
+    if (!isalpha((unsigned char)*s) && *s != '_') return false;
+    for (const char *p = s; *p; p++)
+        if (!isalnum((unsigned char)*p) && *p != '_') return false;
+    return strlen(s) <= 48;
+}
+
+/* The template with its name and the header folder filled in. */
+static void put_template(FILE *f, const char *text, const char *name)
+{
+    static const char old[] = "my_policy", slot[] = "@WAKEBAL_INCLUDE@";
+    for (const char *p = text; *p;) {
+        if (!strncmp(p, old, sizeof old - 1)) {
+            fputs(name, f);
+            p += sizeof old - 1;
+        } else if (!strncmp(p, slot, sizeof slot - 1)) {
+            fputs(access(WB_SOURCE_INCLUDE, R_OK) ? WB_INSTALL_INCLUDE : WB_SOURCE_INCLUDE, f);
+            p += sizeof slot - 1;
+        } else {
+            fputc(*p++, f);
+        }
+    }
+}
+
+static int put_file(const char *dir, const char *file, const char *text, const char *name)
+{
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/%s", dir, file);
+    FILE *f = fopen(path, "wx");
+    if (!f) {
+        fprintf(stderr, "error: %s: %s\n", path, strerror(errno));
+        return EXIT_OUTPUT;
+    }
+    put_template(f, text, name);
+    if (fclose(f)) {
+        fprintf(stderr, "error: %s: %s\n", path, strerror(errno));
+        return EXIT_OUTPUT;
+    }
+    printf("wrote %s\n", path);
+    return EXIT_FINE;
+}
+
+static int new_policy(const char *name)
+{
+    char file[64];
+    if (!good_name(name)) {
+        fprintf(stderr,
+                "error: '%.60s' cannot name a policy\n  = use letters, digits and _, at most 48, no digit first\n",
+                name);
+        return EXIT_USAGE;
+    }
+    if (mkdir(name, 0777) && errno != EEXIST) {
+        fprintf(stderr, "error: folder %s: %s\n", name, strerror(errno));
+        return EXIT_OUTPUT;
+    }
+    (void)snprintf(file, sizeof file, "%s.c", name);
+    int rc = put_file(name, file, template_policy_c, name);
+    if (rc == EXIT_FINE) rc = put_file(name, "CMakeLists.txt", template_policy_cmake, name);
+    if (rc != EXIT_FINE) return rc;
+    printf("\nBuild and try it:\n  cmake -S %s -B %s/build && cmake --build %s/build\n"
+           "  wakebal run pipe --policy %s/build/%s.so -v\n",
+           name, name, name, name, name);
+    return EXIT_FINE;
+}
+
+int verb_new(int argc, char **argv)
+{
+    struct cli_options o;
+    struct cli_spec spec = {
+        .usage = "policy NAME",
+        .doc = "Write a small policy plug-in with its CMakeLists.txt into the folder NAME, to start from. "
+               "Nothing that exists is overwritten.",
+        .args_min = 2,
+        .args_max = 2};
+    cli_options_init(&o);
+    int rc = cli_options_parse(&spec, argc, argv, &o);
+    if (rc < 0 && strcmp(o.arg[0], "policy")) {
+        fprintf(stderr, "error: '%.60s' is nothing that can be made\n  = wakebal new policy NAME\n", o.arg[0]);
+        rc = EXIT_USAGE;
+    }
+    if (rc < 0) rc = new_policy(o.arg[1]);
+    cli_options_free(&o);
+    return rc;
+}
