@@ -23,7 +23,9 @@ static void build_cpu(struct wb_sim *s, cpu_id id)
     exec_init(&c->irq, s, wb_sim_alloc(s, IRQ_STACK_BYTES), IRQ_STACK_BYTES);
     exec_init(&c->softirq, s, wb_sim_alloc(s, IRQ_STACK_BYTES), IRQ_STACK_BYTES);
     c->irq.level = WB_LEVEL_HARDIRQ;
+    c->irq.seg = &c->seg[WB_LEVEL_HARDIRQ];
     c->softirq.level = WB_LEVEL_SOFTIRQ;
+    c->softirq.seg = &c->seg[WB_LEVEL_SOFTIRQ];
     c->irq.cpu = c->softirq.cpu = id;
 }
 
@@ -138,25 +140,19 @@ static const struct wb_workload_ops *find_workload(const struct wb_sim *s, const
     return NULL;
 }
 
-/* What sim/ itself puts on a task's stack: an interrupted segment, schedule(), balancing, the migration thread's
- * wakeup, a lock. */
-#define SIM_FRAMES 448u
-
 static int size_stacks(struct wb_sim *s, struct wb_diag *d)
 {
-    size_t need = 64;
     int err = 0;
     for (uint32_t i = 0; i < s->ninstances; i++) {
         const char *path = wb_cfg_path("workload[%u].kind", i);
         const struct wb_workload_ops *w = find_workload(s, wb_cfg_str(s->cfg, path));
         if (w) {
-            need = WB_MAX(need, w->frame_need);
+            s->instance[i].stack = (uint16_t)((w->frame_need + SLEEP_FRAME_BYTES + 15) & ~(size_t)15);
             continue;
         }
         wb_cfg_error(s->cfg, d, path, "see wakebal list workloads", "no workload kind '%s'", wb_cfg_str(s->cfg, path));
         err = -1;
     }
-    s->task_stack = (SIM_FRAMES + need + 15) & ~(size_t)15;
     return err;
 }
 
@@ -260,7 +256,7 @@ static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct 
     if (build_measure(s) || size_stacks(s, d)) return -1;
     build_stoppers(s);
     if (build_ipcs(s, d) || build_workloads(s, d)) return -1;
-    if (measure_seal(s->m) || memory_layout(s) || result_init(s)) return -1;
+    if (measure_seal(s->m) || memory_layout(s) || deep_stacks_init(s) || result_init(s)) return -1;
     build_noise(s);
     event_post(s, s->end, EV_STOP, 0, 0);
     event_post(s, s->warmup, EV_WARM, 0, 0);
@@ -304,6 +300,7 @@ void wb_sim_free(struct wb_sim *s)
     result_free(s);
     measure_free(s->m);
     if (s->hw) wb_machine_state_free(s->hw);
+    reserve_give(s->deep.mem, (size_t)s->deep.parts * DEEP_STACK_BYTES);
     evq_free(&s->q);
     arena_free(&s->arena);
     wb_machine_free((struct wb_machine *)(uintptr_t)s->machine);

@@ -57,7 +57,7 @@ void acct_add(struct wb_sim *s, struct wb_cpu *c, uint16_t fn, enum wb_cat cat, 
 /* Account `elapsed` to the parts in their order and take it off the work. */
 static void seg_consume(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x, sim_time elapsed)
 {
-    struct wb_seg *g = &x->seg;
+    struct wb_seg *g = x->seg;
     uint32_t i = 0;
     while (i < g->nparts) {
         uint64_t p = g->part[i];
@@ -87,7 +87,7 @@ static void seg_consume(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x, s
 
 void wb_charge(struct wb_exec *x, uint16_t fn, enum wb_cat cat, sim_time dur)
 {
-    struct wb_seg *g = &x->seg;
+    struct wb_seg *g = x->seg;
     if (!dur) return;
     WB_CHECK(!g->started, "charge to a segment under way");
     if (g->nparts) {
@@ -120,11 +120,18 @@ sim_time wb_now(const struct wb_exec *x)
     return x->sim->now;
 }
 
+sim_time wb_charged(const struct wb_exec *x)
+{
+    sim_time t = 0;
+    for (uint32_t i = 0; i < x->seg->nparts; i++) t += part_dur(x->seg->part[i]);
+    return t;
+}
+
 /* ---- shared servers ---- */
 
 static const struct wb_stage *seg_stage(const struct wb_exec *x)
 {
-    return (const struct wb_stage *)(const void *)(x->stack + x->seg.stage - 1);
+    return (const struct wb_stage *)(const void *)stack_at(x, x->seg->stage - 1u);
 }
 
 /* Everybody else on the server goes on at a new speed. */
@@ -138,7 +145,7 @@ static void stage_join(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
 {
     const struct wb_stage *st = seg_stage(x);
     uint64_t demand = wb_stage_demand(st);
-    x->seg.joined = true;
+    x->seg->joined = true;
     for (uint32_t i = 0; i < WB_STAGE_SERVERS && st->server[i] != WB_NO_SERVER; i++)
         if (wb_server_join(s->hw, st->server[i], c->id, demand)) repace_others(s, st->server[i], c->id);
 }
@@ -146,7 +153,7 @@ static void stage_join(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
 static void stage_leave(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
 {
     const struct wb_stage *st = seg_stage(x);
-    x->seg.joined = false;
+    x->seg->joined = false;
     for (uint32_t i = 0; i < WB_STAGE_SERVERS && st->server[i] != WB_NO_SERVER; i++)
         if (wb_server_leave(s->hw, st->server[i], c->id)) repace_others(s, st->server[i], c->id);
 }
@@ -165,7 +172,7 @@ static uint32_t stage_pace(const struct wb_sim *s, const struct wb_cpu *c, const
 
 static uint32_t current_pace(const struct wb_sim *s, const struct wb_cpu *c, const struct wb_exec *x)
 {
-    return x->seg.stage ? stage_pace(s, c, x) : c->speed;
+    return x->seg->stage ? stage_pace(s, c, x) : c->speed;
 }
 
 /* ---- segments ---- */
@@ -173,28 +180,28 @@ static uint32_t current_pace(const struct wb_sim *s, const struct wb_cpu *c, con
 static void segment_finish(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
 {
     if (WB_LIKELY(c->pace == SPEED_FULL)) { /* every part takes its nominal time */
-        WB_DEBUG_CHECK(s->now - c->since == seg_wall(&x->seg, c->pace), "a segment of another length");
-        for (uint32_t i = 0; i < x->seg.nparts; i++)
-            acct_add(s, c, part_fn(x->seg.part[i]), part_cat(x->seg.part[i]), part_dur(x->seg.part[i]));
-        x->seg.nparts = 0;
+        WB_DEBUG_CHECK(s->now - c->since == seg_wall(x->seg, c->pace), "a segment of another length");
+        for (uint32_t i = 0; i < x->seg->nparts; i++)
+            acct_add(s, c, part_fn(x->seg->part[i]), part_cat(x->seg->part[i]), part_dur(x->seg->part[i]));
+        x->seg->nparts = 0;
     } else {
         seg_consume(s, c, x, s->now - c->since);
-        WB_CHECK(x->seg.nparts == 0, "a segment ended with work left");
+        WB_CHECK(x->seg->nparts == 0, "a segment ended with work left");
     }
     c->since = s->now;
-    x->seg.started = false;
-    if (x->seg.joined) stage_leave(s, c, x);
-    x->seg.stage = 0;
+    x->seg->started = false;
+    if (x->seg->joined) stage_leave(s, c, x);
+    x->seg->stage = 0;
 }
 
 /* Let the segment pass. true: it has, inline. false: its end is an event. */
 static bool segment_begin(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
 {
-    x->seg.started = true;
+    x->seg->started = true;
     c->since = s->now;
-    if (x->seg.stage && !x->seg.joined) stage_join(s, c, x);
+    if (x->seg->stage && !x->seg->joined) stage_join(s, c, x);
     c->pace = current_pace(s, c, x);
-    sim_time end = s->now + seg_wall(&x->seg, c->pace);
+    sim_time end = s->now + seg_wall(x->seg, c->pace);
     if (event_may_run_to(s, end, c->id, c->evno + 1)) {
         s->now = end;
         s->at = (struct evq_entry){.time = end, .key = evq_key(EV_SEGMENT, c->id, c->evno + 1)};
@@ -215,7 +222,7 @@ void cpu_pause(struct wb_sim *s, struct wb_cpu *c)
     c->ev = 0;
     seg_consume(s, c, x, s->now - c->since);
     c->since = s->now;
-    if (x->seg.joined) stage_leave(s, c, x);
+    if (x->seg->joined) stage_leave(s, c, x);
 }
 
 void cpu_repace(struct wb_sim *s, struct wb_cpu *c)
@@ -228,7 +235,7 @@ void cpu_repace(struct wb_sim *s, struct wb_cpu *c)
     c->since = s->now;
     c->pace = pace;
     c->ev = ++c->evno;
-    event_post(s, s->now + seg_wall(&x->seg, pace), EV_SEGMENT, c->id, c->ev);
+    event_post(s, s->now + seg_wall(x->seg, pace), EV_SEGMENT, c->id, c->ev);
 }
 
 void cpu_settle(struct wb_sim *s, struct wb_cpu *c)
@@ -237,7 +244,7 @@ void cpu_settle(struct wb_sim *s, struct wb_cpu *c)
     seg_consume(s, c, x, s->now - c->since);
     c->since = s->now;
     c->ev = ++c->evno;
-    event_post(s, s->now + seg_wall(&x->seg, c->pace), EV_SEGMENT, c->id, c->ev);
+    event_post(s, s->now + seg_wall(x->seg, c->pace), EV_SEGMENT, c->id, c->ev);
 }
 
 void cpu_segment_end(struct wb_sim *s, struct wb_cpu *c)
@@ -264,30 +271,64 @@ void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm)
         uint64_t ppm = wb_smt_speed_ppm(s->machine, others);
         tick_catch_up(s, o);
         o->speed = (uint32_t)((ppm << SPEED_SHIFT) / 1000000);
-        if (o->ev && !o->ctx->seg.stage) cpu_repace(s, o);
+        if (o->ev && !o->ctx->seg->stage) cpu_repace(s, o);
     }
 }
 
 /* ---- frames ---- */
 
-void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t bytes)
+void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t own)
 {
     x->sim = s;
     x->stack = stack;
-    x->stack_bytes = (uint16_t)bytes;
+    x->own = (uint16_t)own;
     x->top = WB_STACK_EMPTY;
     x->used = 0;
+}
+
+int deep_stacks_init(struct wb_sim *s)
+{
+    s->deep.parts = s->ntasks + 2 * s->ncpus;
+    s->deep.mem = reserve_take((size_t)s->deep.parts * DEEP_STACK_BYTES);
+    return s->deep.mem ? 0 : -1;
+}
+
+/* A part that was given back is warm and is taken before one that nobody has touched. */
+static void deep_enter(struct wb_exec *x)
+{
+    struct deep_stacks *d = &x->sim->deep;
+    uint8_t *part = d->free;
+    if (part) {
+        memcpy(&d->free, part, sizeof d->free);
+    } else {
+        WB_CHECK(d->fresh < d->parts, "a frame of task %u does not fit its stack while it is built", x->task->id);
+        part = d->mem + (size_t)d->fresh++ * DEEP_STACK_BYTES;
+    }
+    x->deep = part - x->own;
+    x->used = x->own;
+}
+
+/* The last frame of the deep part goes: give it back, and go on where the own part ended. */
+static void deep_leave(struct wb_exec *x, uint16_t prev)
+{
+    struct deep_stacks *d = &x->sim->deep;
+    uint8_t *part = x->deep + x->own;
+    memcpy(part, &d->free, sizeof d->free);
+    d->free = part;
+    x->used = prev == WB_STACK_EMPTY ? 0 : (uint16_t)(prev + stack_at(x, prev)->size);
 }
 
 void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size)
 {
     size = (size + 7) & ~(size_t)7;
-    WB_CHECK(x->used + size <= x->stack_bytes, "frame stack of %u bytes overflows (frame of %zu)", x->stack_bytes,
-             size);
-    struct wb_frame *f = (struct wb_frame *)(void *)(x->stack + x->used);
+    if (x->used <= x->own && x->used + size > x->own) deep_enter(x);
+    WB_CHECK(x->used + size <= (size_t)x->own + DEEP_STACK_BYTES, "frame stack of %u bytes overflows (frame of %zu)",
+             x->own + DEEP_STACK_BYTES, size);
+    struct wb_frame *f = stack_at(x, x->used);
     /* Frames are a few words: cheaper than a call. */
     for (uint64_t *w = (uint64_t *)(void *)f, *end = w + size / 8; w < end; w++) *w = 0;
     f->step = step;
+    f->size = (uint16_t)size;
     f->prev = x->top;
     x->top = x->used;
     x->used = (uint16_t)(x->used + size);
@@ -297,9 +338,10 @@ void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size)
 
 static void pop(struct wb_exec *x)
 {
-    const struct wb_frame *f = (const struct wb_frame *)(const void *)(x->stack + x->top);
-    x->used = x->top;
-    x->top = f->prev;
+    uint16_t at = x->top, prev = stack_at(x, at)->prev;
+    x->used = at;
+    x->top = prev;
+    if (WB_UNLIKELY(at == x->own)) deep_leave(x, prev);
 }
 
 /* ---- stepping ---- */
@@ -318,7 +360,7 @@ bool wb_flush_now(struct wb_exec *x)
 {
     struct wb_cpu *c = cpu_of(x);
     if (WB_UNLIKELY(takes_irq(c, x) || takes_softirq(c, x))) return false;
-    if (!x->seg.nparts) return true;
+    if (!x->seg->nparts) return true;
     return segment_begin(x->sim, c, x);
 }
 
@@ -339,16 +381,16 @@ static enum wb_ret preempted_step(struct wb_exec *x, void *frame)
         return WB_AGAIN;
     }
     WB_FLUSH(x, f);
-    x->seg = f->seg;
+    *x->seg = f->seg;
     x->user = f->user;
     WB_END();
 }
 
 static void preempt(struct wb_exec *x)
 {
-    struct wb_seg seg = x->seg;
+    struct wb_seg seg = *x->seg;
     uint8_t user = x->user;
-    memset(&x->seg, 0, sizeof x->seg);
+    memset(x->seg, 0, sizeof *x->seg);
     struct preempted *f = WB_PUSH(x, preempted_step, struct preempted);
     f->seg = seg;
     f->user = user;
@@ -366,12 +408,12 @@ static bool preempts_here(const struct wb_sim *s, const struct wb_cpu *c, const 
 /* One step of the active context. false: the CPU waits. */
 static bool step(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
 {
-    struct wb_frame *f = (struct wb_frame *)(void *)(x->stack + x->top);
+    struct wb_frame *f = stack_at(x, x->top);
     switch (f->step(x, f)) {
     case WB_AGAIN: return true;
     case WB_RUN:
         if (c->ev) return false;
-        x->seg.started = x->seg.nparts != 0;
+        x->seg->started = x->seg->nparts != 0;
         return true;
     case WB_DONE: pop(x); return true;
     case WB_PARK:
@@ -381,6 +423,7 @@ static bool step(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
     case WB_SWITCH:
         c->ctx = &c->rq.curr->x;
         c->ctx->cpu = c->id;
+        c->ctx->seg = &c->seg[WB_LEVEL_TASK];
         return true;
     case WB_HALT: idle_halt(s, c); return c->mode != CPU_HALT;
     }
@@ -422,12 +465,12 @@ void cpu_run(struct wb_cpu *c, struct wb_sim *s)
             c->check_resched = false;
             if (preempts_here(s, c, x)) preempt(x);
         }
-        if (x->seg.started) {
+        if (x->seg->started) {
             if (!segment_begin(s, c, x)) return;
             continue;
         }
         if (x->top == WB_STACK_EMPTY) {
-            if (x->seg.nparts) {
+            if (x->seg->nparts) {
                 if (!segment_begin(s, c, x)) return;
                 continue;
             }

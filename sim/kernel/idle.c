@@ -44,6 +44,7 @@ void idle_task_init(struct wb_sim *s, struct wb_cpu *c)
     t->cpu = c->id;
     t->on_cpu = true;
     t->x.cpu = c->id;
+    t->x.seg = &c->seg[WB_LEVEL_TASK];
     c->rq.idle = c->rq.curr = t;
     c->ctx = &t->x;
     c->idle_stream = wb_sim_stream(s, c->id, WB_PURPOSE('i', 'd', 'l', 'e'));

@@ -18,7 +18,7 @@ static enum wb_ret stages_step(struct wb_exec *x, void *frame)
     WB_FLUSH(x, f);
     for (; f->i < f->n; f->i++) {
         wb_charge(x, f->fn, WB_CAT_REFILL, f->stage[f->i].time);
-        x->seg.stage = (uint16_t)((uint8_t *)&f->stage[f->i] - x->stack + 1);
+        x->seg->stage = (uint16_t)(x->top + ((uint8_t *)&f->stage[f->i] - (uint8_t *)f) + 1);
         WB_FLUSH(x, f);
     }
     WB_END();

@@ -18,6 +18,7 @@
 #include "arena.h"
 #include "evq.h"
 #include "measure.h"
+#include "reserve.h"
 #include "tickring.h"
 #include "tracering.h"
 #include "wakebal/config.h"
@@ -51,10 +52,15 @@ enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VE
 
 #define SPEED_SHIFT 14
 #define SPEED_FULL (1u << SPEED_SHIFT)
-#define IRQ_STACK_BYTES 1024u
+
+/* Frame stacks (exec.h). Own parts: a handler with one call; the idle loop or migration thread in schedule(). The
+ * deep part has room for every chain of sim/ and of an IPC kind. */
+#define IRQ_STACK_BYTES 96u
+#define KTHREAD_STACK_BYTES 80u
+#define SLEEP_FRAME_BYTES 32u /* schedule(), in which a task sleeps */
+#define DEEP_STACK_BYTES 768u
 
 #define KICKS_MAX 8u
-#define KTHREAD_STACK_BYTES 512u
 
 struct cpu_stats {
     uint64_t wakeups, wakeups_remote, wakeups_sync, switches, preemptions, ipis_sent, ipis_received, idle_entries,
@@ -109,6 +115,7 @@ struct wb_cpu {
     uint64_t ev;    /* counter of the valid EV_SEGMENT, 0 = none */
     uint64_t evno, ipino;
     struct wb_rq rq;
+    struct wb_seg seg[3]; /* by enum wb_level */
     struct wb_exec irq, softirq;
     struct wb_exec *irq_below, *softirq_below;
     struct wb_task *switch_prev; /* whom the switch under way leaves */
@@ -173,7 +180,15 @@ struct pair_record {
 
 struct instance_record {
     uint32_t expect, done;
+    uint16_t stack; /* own part of its tasks' stacks */
     bool background;
+};
+
+/* Deep parts of stacks, of which those in use are touched. */
+struct deep_stacks {
+    uint8_t *mem;  /* parts * DEEP_STACK_BYTES */
+    uint8_t *free; /* list; the link is in the part */
+    uint32_t parts, fresh;
 };
 
 struct idle_while_waiting {      /* work conservation, measured */
@@ -229,7 +244,7 @@ struct wb_sim {
     uint64_t seed;
     uint32_t replication;
     sim_time end, warmup;
-    size_t task_stack;
+    struct deep_stacks deep;
     uint32_t next_pid, next_mm;
     uint64_t popped, stale, inlined;
     uint64_t *rule_count;
@@ -266,7 +281,13 @@ void cpu_segment_end(struct wb_sim *s, struct wb_cpu *c);                 /* its
 void cpu_pause(struct wb_sim *s, struct wb_cpu *c);                       /* account what runs, forget the event */
 void cpu_repace(struct wb_sim *s, struct wb_cpu *c);                      /* its speed has changed */
 void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm); /* tell the siblings */
-void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t bytes);
+void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t own);
+int deep_stacks_init(struct wb_sim *s); /* all tasks exist; 0 or -1 */
+/* The frame at an offset of the stack. */
+static inline struct wb_frame *stack_at(const struct wb_exec *x, uint32_t offset)
+{
+    return (struct wb_frame *)(void *)((offset < x->own ? x->stack : x->deep) + offset);
+}
 void acct_add(struct wb_sim *s, struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur);
 
 /* ---- irq.c ---- */

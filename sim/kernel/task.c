@@ -60,8 +60,8 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
 {
     size_t policy = (s->ops->task_bytes + 15) & ~(size_t)15;
     size_t fixed = (sizeof(struct wb_task) + 15) & ~(size_t)15;
-    size_t stack =
-        spec->klass == WB_CLASS_SWAPPER || spec->klass == WB_CLASS_STOP ? KTHREAD_STACK_BYTES : s->task_stack;
+    bool kthread = spec->klass == WB_CLASS_SWAPPER || spec->klass == WB_CLASS_STOP;
+    size_t stack = kthread ? KTHREAD_STACK_BYTES : s->instance[spec->instance].stack;
     uint8_t *mem = wb_sim_alloc(s, fixed + policy + stack);
     struct wb_task *t = (struct wb_task *)(void *)mem;
     exec_init(&t->x, s, mem + fixed + policy, stack);

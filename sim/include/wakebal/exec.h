@@ -90,7 +90,7 @@ struct wb_frame {
     wb_step_fn step;
     uint16_t prev;  /* offset of the caller's frame */
     uint16_t line;  /* where to go on */
-    uint32_t size;
+    uint16_t size;  /* bytes, header included */
 };
 
 enum wb_level { WB_LEVEL_TASK, WB_LEVEL_SOFTIRQ, WB_LEVEL_HARDIRQ };
@@ -102,29 +102,31 @@ struct wb_seg {
     bool started;    /* its clock runs (or is paused by an interrupt) */
     bool joined;     /* counted on the shared servers of its stage */
     uint16_t stage;  /* offset in the stack of the struct wb_stage that paces it + 1, or 0 */
-    sim_time total;  /* nominal work left: sum of the parts */
     uint64_t part[WB_SEG_PARTS];
 };
 
+/* The stack is in two parts: `own` bytes that hold what it usually has while it sleeps, and beyond them a deep part that is lent to it
+ * while it needs one. So a thousand sleepers cost little, and nobody counts the deepest chain of calls. A frame lies in one part. */
 struct wb_exec {
     struct wb_sim *sim;
+    struct wb_seg *seg;    /* of the CPU, for its level: work is worked off or put aside before a task leaves */
     struct wb_task *task;  /* current: for interrupts the interrupted task */
+    uint8_t *stack;        /* its own part */
+    uint8_t *deep;         /* the lent part less `own`, so that offsets go on; valid while used > own */
+    int64_t ret;           /* result of the last call */
     cpu_id cpu;            /* valid while running */
-    uint8_t level;         /* enum wb_level */
-    uint8_t user;          /* in user mode: interrupts return to a resched point */
+    uint16_t top;          /* offset of the running frame, or WB_STACK_EMPTY */
+    uint16_t used;         /* bytes in use */
+    uint16_t own;          /* bytes of the own part */
+    uint16_t stack_peak;
     uint16_t irq_off;      /* > 0: interrupts stay pending */
     uint16_t preempt_off;  /* preempt count */
     uint16_t bh_off;       /* softirqs wait */
-    uint16_t top;          /* offset of the running frame, or WB_STACK_EMPTY */
-    uint16_t used;         /* bytes in use */
-    uint16_t stack_bytes;
-    uint16_t stack_peak;
+    uint8_t level;         /* enum wb_level */
+    uint8_t user;          /* in user mode: interrupts return to a resched point */
     bool spin_granted;     /* the lock it spins for is its */
     struct wb_spinlock *spin;  /* what it spins for */
     struct wb_exec *spin_next;
-    uint8_t *stack;
-    int64_t ret;           /* result of the last call */
-    struct wb_seg seg;
 };
 #define WB_STACK_EMPTY UINT16_MAX
 
@@ -140,6 +142,8 @@ void wb_charge_fn(struct wb_exec *x, uint16_t fn);
 void wb_charge_fn_n(struct wb_exec *x, uint16_t fn, uint32_t n);
 
 sim_time wb_now(const struct wb_exec *x);
+/* Work charged since the last flush, at full speed. */
+sim_time wb_charged(const struct wb_exec *x);
 
 /* Engine side of the macros. wb_flush_now(): true = done inline, go on; false = return WB_RUN. */
 bool wb_flush_now(struct wb_exec *x);
