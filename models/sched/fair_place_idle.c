@@ -158,7 +158,7 @@ static int64_t budget_prop(const struct scan *s, uint64_t avg_idle)
 /* Time charged since: what the kernels measure with the CPU's clock. */
 static uint64_t charged_ns(const struct wb_exec *x)
 {
-    return x->seg.total / WB_NS;
+    return wb_charged(x) / WB_NS;
 }
 
 static void learn_cost(const struct placing *k, uint64_t ns)
