@@ -7,6 +7,8 @@
 #include <omp.h>
 #endif
 
+#define SLICE ((size_t)128) /* simulations whose results are held at once */
+
 struct work {
     const struct exp_point *point;
     struct exp_result *res;
@@ -88,15 +90,14 @@ static bool stopped(const struct pool *p)
     return p->opt->stop && *p->opt->stop;
 }
 
-static void run_tasks(struct pool *p)
+static void run_tasks(struct pool *p, size_t from, size_t to)
 {
-    size_t n = p->ntasks;
 #ifdef WB_HAVE_OPENMP
     int jobs = p->opt->jobs ? (int)p->opt->jobs : omp_get_num_procs();
-    if (jobs > (int)n) jobs = (int)n;
+    if ((size_t)jobs > to - from) jobs = (int)(to - from);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
 #endif
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = from; i < to; i++) {
         if (stopped(p)) continue;
         simulate(p, &p->task[i]);
         tell(p, p->work[p->task[i].work].point->label);
@@ -121,14 +122,25 @@ static void collect_tasks(struct pool *p)
 }
 
 /* Fold what was run. A replication after a missing one (interrupted) is dropped, so that samples stay a prefix. */
-static void fold_tasks(struct pool *p)
+static void fold_tasks(struct pool *p, size_t from, size_t to)
 {
-    for (size_t i = 0; i < p->ntasks; i++) {
+    for (size_t i = from; i < to; i++) {
         struct task *t = &p->task[i];
         struct work *w = &p->work[t->work];
         if (t->failed) w->failed = true;
         if (t->rep.built && t->replication == w->res->replications) exp_result_fold(w->res, &t->rep);
         exp_rep_free(&t->rep);
+    }
+}
+
+/* Copies of results wait to be folded (30 KiB a histogram), so a long round goes in slices. */
+static void run_round(struct pool *p)
+{
+    collect_tasks(p);
+    for (size_t from = 0, to; from < p->ntasks && !stopped(p); from = to) {
+        to = WB_MIN(from + SLICE, p->ntasks);
+        run_tasks(p, from, to);
+        fold_tasks(p, from, to);
     }
     free(p->task);
     p->task = NULL;
@@ -225,9 +237,7 @@ struct exp_study *exp_run(const struct exp_point *point, size_t n, const struct 
     p.progress = (struct exp_progress){.points = n, .half_width = INFINITY};
     for (size_t i = 0; i < n; i++) plan(&p.work[i], &point[i]);
     while (!all_done(&p) && !stopped(&p)) {
-        collect_tasks(&p);
-        run_tasks(&p);
-        fold_tasks(&p);
+        run_round(&p);
         if (!stopped(&p)) decide_all(&p);
     }
     bool failed = report_failure(&p, d);
