@@ -27,8 +27,8 @@
 /* One side's view: what it reads from and writes to. */
 struct wire {
     int in, out;
-    bool datagram;
-    struct sockaddr_in peer; /* of a datagram socket: the other side; family 0 = a connected one */
+    enum { BY_FILE, BY_STREAM, BY_DATAGRAM } how; /* read and write; recv and send; recvfrom and sendto */
+    struct sockaddr_in peer;                      /* of datagrams: the other side */
 };
 
 struct pair {
@@ -76,7 +76,8 @@ static int make_udp(const struct real_spec *s, struct pair *p)
     (void)s;
     for (int i = 0; i < 2; i++)
         if ((fd[i] = local_socket(SOCK_DGRAM, &at[i])) < 0) return fd[i];
-    for (int i = 0; i < 2; i++) p->side[i] = (struct wire){.in = fd[i], .out = fd[i], .peer = at[!i], .datagram = true};
+    for (int i = 0; i < 2; i++)
+        p->side[i] = (struct wire){.in = fd[i], .out = fd[i], .peer = at[!i], .how = BY_DATAGRAM};
     return 0;
 }
 
@@ -94,27 +95,32 @@ static int make_tcp(const struct real_spec *s, struct pair *p)
     if (listener < 0) return listener;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || listen(listener, 1) || connect(fd, (struct sockaddr *)&at, sizeof at)) return -errno;
-    p->side[0] = (struct wire){.in = fd, .out = fd};
-    p->side[1] = (struct wire){.in = listener, .out = listener};
+    p->side[0] = (struct wire){.in = fd, .out = fd, .how = BY_STREAM};
+    p->side[1] = (struct wire){.in = listener, .out = listener, .how = BY_STREAM};
     p->accepts = true;
     return set_nodelay(s, fd);
 }
 
-static ssize_t datagram_to(const struct wire *w, const char *buf, size_t n)
+/* Each kind calls what its counterpart calls: lmbench reads and writes, netperf sends and receives. */
+static ssize_t send_some(const struct wire *w, const char *buf, size_t n)
 {
+    if (w->how == BY_FILE) return write(w->out, buf, n);
+    if (w->how == BY_STREAM) return send(w->out, buf, n, 0);
     return sendto(w->out, buf, n, 0, (const struct sockaddr *)&w->peer, sizeof w->peer);
 }
 
-static ssize_t datagram_from(struct wire *w, char *buf, size_t n)
+static ssize_t receive_some(struct wire *w, char *buf, size_t n)
 {
     socklen_t len = sizeof w->peer;
+    if (w->how == BY_FILE) return read(w->in, buf, n);
+    if (w->how == BY_STREAM) return recv(w->in, buf, n, 0);
     return recvfrom(w->in, buf, n, 0, (struct sockaddr *)&w->peer, &len);
 }
 
 static bool send_all(const struct wire *w, const char *buf, size_t n)
 {
     while (n) {
-        ssize_t got = w->peer.sin_family ? datagram_to(w, buf, n) : write(w->out, buf, n);
+        ssize_t got = send_some(w, buf, n);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
         buf += got;
@@ -126,9 +132,9 @@ static bool send_all(const struct wire *w, const char *buf, size_t n)
 static bool receive_all(struct wire *w, char *buf, size_t n)
 {
     while (n) {
-        ssize_t got = w->peer.sin_family ? datagram_from(w, buf, n) : read(w->in, buf, n);
+        ssize_t got = receive_some(w, buf, n);
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0 || (w->datagram && (size_t)got != n)) return false;
+        if (got <= 0 || (w->how == BY_DATAGRAM && (size_t)got != n)) return false;
         buf += got;
         n -= (size_t)got;
     }

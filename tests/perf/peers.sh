@@ -72,7 +72,7 @@ hack() {
     shift
     if [ "$where" = free ]; then "$hackbench" "$@"; else taskset -c "$where" "$hackbench" "$@"; fi 2>/dev/null | number '^Time' 1
 }
-lat() { LMBENCH_SCHED=$2 "$lmbench/$1" -W 200000 -N 3 2>&1 | number latency 1; }
+lat() { LMBENCH_SCHED=$2 "$lmbench/$1" -W 200000 -N 5 2>&1 | number latency 1; }
 bw() { LMBENCH_SCHED=$1 "$lmbench/bw_pipe" -m "$2" -W 200000 -N 3 2>&1 | number bandwidth 1; }
 rr() { "$netperf" -P 0 -t "$1" -H 127.0.0.1 -p 42865 -l 1 -T "$2" -- -r "$3" 2>/dev/null | awk 'NF >= 6 { print $6; exit }'; }
 
@@ -82,8 +82,11 @@ inverse() { local k=$1; shift; awk -v v="$(ours -- "$@")" -v k="$k" 'BEGIN { if 
 keyed() { local k=$1; shift; per "$(ours "$@")" "$(awk -v k="$k" 'BEGIN { print 1 / k }')"; }
 keyed_inverse() { local k=$1; shift; awk -v v="$(ours "$@")" -v k="$k" 'BEGIN { if (v > 0) printf "%.9g\n", k / v }'; }
 
-command -v "$netserver" >/dev/null && "$netserver" -D -4 -L 127.0.0.1 -p 42865 >/dev/null 2>&1 & server=$!
-sleep 0.3
+if command -v "$netserver" >/dev/null; then
+    "$netserver" -D -4 -L 127.0.0.1 -p 42865 >/dev/null 2>&1 &
+    server=$! # not of a subshell: it must go when this script goes
+    sleep 0.3
+fi
 
 rows | grep -E "$only" >"$dir/rows"
 for ((round = 1; round <= rounds; round++)); do
