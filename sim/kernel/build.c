@@ -18,6 +18,7 @@ static void build_cpu(struct wb_sim *s, cpu_id id)
     c->rq.cpu = id;
     c->rq.policy = wb_sim_alloc(s, s->ops->rq_bytes);
     wb_spin_init(s, &c->rq.lock);
+    if (s->k.one_rq_lock) c->rq.lock.as = &s->cpu[0].rq.lock;
     c->rq_line = wb_sim_line(s);
     c->list_line = wb_sim_line(s);
     exec_init(&c->irq, s, wb_sim_alloc(s, IRQ_STACK_BYTES), IRQ_STACK_BYTES);
@@ -93,6 +94,7 @@ static int build_domains(struct wb_sim *s, struct wb_diag *d)
 static void read_run(struct wb_sim *s)
 {
     const struct wb_config *c = s->cfg;
+    s->first_start = WB_TIME_NEVER;
     s->seed = (uint64_t)wb_cfg_int(c, "run.seed");
     bool timed = wb_cfg_has(c, "run.duration");
     s->end = timed ? (sim_time)wb_cfg_int(c, "run.duration") : (sim_time)wb_cfg_int(c, "run.horizon");
@@ -225,6 +227,7 @@ static int build_kernel(struct wb_sim *s, const struct wb_run_options *opt, stru
     s->cpu = arena_alloc(&s->arena, s->ncpus, sizeof *s->cpu, ARENA_LINE);
     if (!s->cpu) return -1;
     profile_costs(s);
+    if (s->k.big_lock) wb_spin_init(s, &s->big);
     s->policy = wb_sim_alloc(s, s->ops->sim_bytes);
     s->rule_count = wb_sim_alloc(s, s->ops->nrules * sizeof *s->rule_count);
     s->jiffies_start = 10 * s->k.hz;
@@ -259,7 +262,7 @@ static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct 
     if (measure_seal(s->m) || memory_layout(s) || deep_stacks_init(s) || result_init(s)) return -1;
     build_noise(s);
     event_post(s, s->end, EV_STOP, 0, 0);
-    event_post(s, s->warmup, EV_WARM, 0, 0);
+    event_post(s, s->warmup ? s->warmup : WB_MIN(s->first_start, s->end), EV_WARM, 0, 0);
     arena_seal(&s->arena);
     s->iww.idle_cpus = s->ncpus;
     for (cpu_id c = 0; c < s->ncpus; c++) cpu_run(&s->cpu[c], s);

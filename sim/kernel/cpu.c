@@ -359,6 +359,10 @@ static bool takes_softirq(const struct wb_cpu *c, const struct wb_exec *x)
 bool wb_flush_now(struct wb_exec *x)
 {
     struct wb_cpu *c = cpu_of(x);
+    if (WB_UNLIKELY(x->big == WB_BIG_WANTED)) {
+        big_lock_push(x);
+        return false;
+    }
     if (WB_UNLIKELY(takes_irq(c, x) || takes_softirq(c, x))) return false;
     if (!x->seg->nparts) return true;
     return segment_begin(x->sim, c, x);

@@ -122,7 +122,7 @@ void tick_catch_up(struct wb_sim *s, struct wb_cpu *c)
     while (due(s, c)) {
         sim_time when = tickring_time(&s->ticks, c->id, e->next);
         struct wb_stream ahead = c->idle_stream;
-        sim_time exit = wb_idle_exit_latency(s->machine, c->idle_since, when, &ahead);
+        sim_time exit = idle_exit_time(s, c, when, &ahead);
         e->next++;
         if (when + exit + e->cost >= s->now) {
             under_way = when;

@@ -22,7 +22,8 @@ static enum wb_ret idle_step(struct wb_exec *x, void *frame)
             WB_FLUSH(x, f);
             if (!wb_need_resched(x) && !cpu_of(x)->pending) {
                 if (s->ops->idle_enter && s->ops->idle_enter(x, &cpu_of(x)->rq)) wb_tick_stop(s, x->cpu);
-                WB_YIELD_(f, WB_HALT);
+                /* A policy whose queue is shared has looked once more and may have found something. */
+                if (!wb_need_resched(x)) WB_YIELD_(f, WB_HALT);
                 if (s->ops->idle_exit) s->ops->idle_exit(x, &cpu_of(x)->rq);
                 WB_FLUSH(x, f);
             }
@@ -70,10 +71,15 @@ void idle_halt(struct wb_sim *s, struct wb_cpu *c)
     c->mode = CPU_HALT;
     c->since = c->idle_since = s->now;
     c->stats.idle_entries++;
-    c->rq.polling = st->wake != WB_WAKE_IPI;
-    cpu_set_load(s, c, st->smt_load_ppm);
+    c->rq.polling = s->k.idle_poll || st->wake != WB_WAKE_IPI;
+    cpu_set_load(s, c, s->k.idle_poll ? 1000000 : st->smt_load_ppm);
     TRACE(s, .type = WB_TR_IDLE, .cpu = (uint16_t)c->id, .task = c->rq.idle->id, .a = 1);
     tick_consider_skip(s, c);
+}
+
+sim_time idle_exit_time(const struct wb_sim *s, const struct wb_cpu *c, sim_time when, struct wb_stream *rng)
+{
+    return s->k.idle_poll ? 0 : wb_idle_exit_latency(s->machine, c->idle_since, when, rng);
 }
 
 /* Something has happened: the exit latency of the state that the hardware is in by now is worked off first. */
@@ -81,7 +87,7 @@ void idle_wake(struct wb_sim *s, struct wb_cpu *c)
 {
     WB_CHECK(c->mode == CPU_HALT, "waking cpu %u, which is not idle", c->id);
     struct wb_exec *x = c->ctx;
-    sim_time exit = wb_idle_exit_latency(s->machine, c->idle_since, s->now, &c->idle_stream);
+    sim_time exit = idle_exit_time(s, c, s->now, &c->idle_stream);
     acct_add(s, c, WB_FN_IDLE, WB_CAT_IDLE, s->now - c->since);
     c->since = s->now;
     c->mode = CPU_RUN;

@@ -4,7 +4,7 @@
 const char *const wb_mig_name[WB_MIG_N] = {
     [WB_MIG_WAKE] = "wake", [WB_MIG_NEWIDLE] = "newidle",   [WB_MIG_PERIODIC] = "periodic",
     [WB_MIG_NOHZ] = "nohz", [WB_MIG_ACTIVE] = "active",     [WB_MIG_EXEC] = "exec",
-    [WB_MIG_FORK] = "fork", [WB_MIG_AFFINITY] = "affinity",
+    [WB_MIG_FORK] = "fork", [WB_MIG_AFFINITY] = "affinity", [WB_MIG_PICK] = "pick",
 };
 
 /* A move back within this long undoes a balancing decision. */
@@ -44,7 +44,8 @@ void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_
     s->cpu[t->cpu].moves++;
     measure_series_add(s->m, s->series_migrations, 1);
     t->nr_migrations++;
-    bool balanced = kind != WB_MIG_WAKE && kind != WB_MIG_FORK && kind != WB_MIG_EXEC && kind != WB_MIG_AFFINITY;
+    bool balanced = kind != WB_MIG_WAKE && kind != WB_MIG_FORK && kind != WB_MIG_EXEC && kind != WB_MIG_AFFINITY &&
+                    kind != WB_MIG_PICK;
     if (balanced) {
         if (t->migrated_from == t->cpu && t->migrated_at && s->now - t->migrated_at < PINGPONG_WINDOW) s->pingpong++;
         t->migrated_from = from;
@@ -52,6 +53,18 @@ void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_
     }
     TRACE(s, .type = WB_TR_MIGRATE, .cpu = (uint16_t)x->cpu, .task = t->id, .a = from, .b = t->cpu, .c = kind,
           .rule = rule);
+}
+
+void wb_adopt_task(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, wb_rule rule)
+{
+    struct wb_sim *s = x->sim;
+    cpu_id from = t->cpu;
+    WB_CHECK(t->on_rq && !t->on_cpu && from != rq->cpu, "task %u is not waiting on another cpu", t->id);
+    WB_CHECK(wb_mask_test(t->allowed, rq->cpu), "task %u may not run on cpu %u", t->id, rq->cpu);
+    s->ops->migrate(x, t, from, rq->cpu);
+    task_set_cpu(s, t, rq->cpu);
+    count_migration(x, t, from, WB_MIG_PICK, rule);
+    s->rule_count[rule_of(s, rule)]++;
 }
 
 void wb_pair_tasks(struct wb_sim *s, struct wb_task *a, struct wb_task *b)

@@ -115,6 +115,8 @@ int profile_read(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *
 {
     static const char *const spin[] = {"test-and-set", "ticket", "queued", NULL};
     static const char *const ttwu[] = {"rq_lock", "pi_lock", NULL};
+    static const char *const locks[] = {"per_cpu", "global", NULL};
+    static const char *const idle[] = {"halt", "poll", NULL};
     static const char *const timers[] = {"hrtimer", "jiffies", NULL};
     struct kernel_profile *k = &s->k;
     k->hz = (uint32_t)wb_cfg_int(cfg, "kernel.hz");
@@ -123,6 +125,9 @@ int profile_read(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *
     k->spin_kind = choice(cfg, "kernel.spinlock", spin);
     k->ttwu_pi_lock = choice(cfg, "kernel.ttwu", ttwu) == 1;
     k->timer_jiffies = choice(cfg, "kernel.timers", timers) == 1;
+    k->one_rq_lock = choice(cfg, "kernel.runqueue_lock", locks) == 1;
+    k->idle_poll = choice(cfg, "kernel.idle", idle) == 1;
+    k->big_lock = wb_cfg_bool(cfg, "kernel.big_lock");
     s->tick_ps = WB_S / k->hz;
     if (wb_cfg_has(cfg, "kernel.name")) (void)snprintf(k->name, sizeof k->name, "%s", wb_cfg_str(cfg, "kernel.name"));
     size_t phases = wb_cfg_has(cfg, "kernel.tick_phases") ? wb_cfg_count(cfg, "kernel.tick_phases") : 0;

@@ -84,8 +84,10 @@ static void figures_of_moves(struct wb_sim *s, const struct totals *t)
 {
     static const char *const kind[WB_BAL_N] = {"periodic_idle", "periodic_busy", "newidle", "nohz", "active"};
     const struct totals *b = &s->base->t;
-    for (int k = 0; k < WB_MIG_N; k++)
+    for (int k = 0; k < WB_MIG_N; k++) {
+        if (k == WB_MIG_PICK && !s->k.one_rq_lock) continue; /* a queue of several CPUs needs one lock */
         figure_of(s, "migrations.%s", wb_mig_name[k], (double)(t->migrations[k] - b->migrations[k]), true);
+    }
     for (uint32_t i = 0; i < s->ndepths; i++) {
         char level[16];
         (void)snprintf(level, sizeof level, "%u", i);

@@ -12,6 +12,7 @@ struct sched {
     struct wb_task *next;
     bool preempt; /* PREEMPT_ACTIVE: a task that is about to sleep stays runnable */
     bool tried_newidle;
+    bool big; /* takes the kernel lock again when it goes on */
 };
 
 /* ---- leaving ---- */
@@ -138,6 +139,11 @@ static enum wb_ret sched_step(struct wb_exec *x, void *frame)
     struct sched *f = frame;
     struct wb_rq *rq = &cpu_of(x)->rq;
     WB_BEGIN(f);
+    if (x->big > WB_BIG_FREE) {
+        f->big = true;
+        if (x->big == WB_BIG_HELD) WB_SPIN_UNLOCK(x, f, &x->sim->big);
+        x->big = WB_BIG_FREE;
+    }
     do {
         wb_preempt_disable(x);
         f->tried_newidle = false;
@@ -171,6 +177,10 @@ static enum wb_ret sched_step(struct wb_exec *x, void *frame)
         wb_preempt_enable(x);
         WB_FLUSH(x, f);
     } while (wb_need_resched(x) && !f->preempt);
+    if (f->big) {
+        WB_SPIN_LOCK(x, f, &x->sim->big);
+        x->big = WB_BIG_HELD;
+    }
     WB_END();
 }
 
@@ -247,8 +257,13 @@ static enum wb_ret leave_step(struct wb_exec *x, void *frame)
     struct simple *f = frame;
     WB_BEGIN(f);
     wb_charge_fn(x, WB_FN_SYSCALL_EXIT);
+    x->task->nr_returns++;
     WB_FLUSH(x, f);
     while (wb_need_resched(x) || cpu_of(x)->rq.need_resched_lazy) WB_CALL(x, f, wb_schedule(x));
+    if (x->big == WB_BIG_HELD) {
+        WB_SPIN_UNLOCK(x, f, &x->sim->big);
+        x->big = WB_BIG_FREE;
+    }
     x->user = 1;
     WB_END();
 }

@@ -144,6 +144,9 @@ struct kernel_profile {
     bool switch_unlocked; /* the runqueue lock is dropped for the switch (ia64, arm) */
     bool ttwu_pi_lock;    /* 3.0+: placement without the runqueue lock */
     bool timer_jiffies;   /* sleeps end on a tick */
+    bool one_rq_lock;     /* all runqueues are under one lock (sched_lock) */
+    bool big_lock;        /* system calls run under one lock */
+    bool idle_poll;       /* idle CPUs do not halt */
     uint8_t spin_kind;
     sim_time tick_phase_step;
 };
@@ -261,9 +264,11 @@ struct wb_sim {
     const struct wb_config *cfg;
     bool stop_when_done;
     sim_time start_spread, jiffies_phase;
+    sim_time first_start;       /* of any task; measuring begins there when there is no warm-up */
     struct baseline *base;
     uint32_t *audit_scratch; /* [2 * ncpus] */
     struct kept *kept;       /* names made for the result */
+    struct wb_spinlock big; /* when k.big_lock */
     struct declared_region *region;
     uint32_t nregions, regions_room, nlines, npages, page_bytes;
     const struct wb_cpumask *all_cpus;
@@ -311,6 +316,8 @@ void kick_send(struct wb_exec *x);
 /* ---- idle.c ---- */
 void idle_task_init(struct wb_sim *s, struct wb_cpu *c);
 void idle_halt(struct wb_sim *s, struct wb_cpu *c);
+/* How long leaving idle takes at `when`. */
+sim_time idle_exit_time(const struct wb_sim *s, const struct wb_cpu *c, sim_time when, struct wb_stream *rng);
 void idle_wake(struct wb_sim *s, struct wb_cpu *c); /* leave CPU_HALT: charge the exit, step later */
 void idle_polled(struct wb_sim *s, struct wb_cpu *c);
 void iww_update(struct wb_sim *s, int idle_delta, int waiting_delta);
@@ -318,6 +325,7 @@ void iww_update(struct wb_sim *s, int idle_delta, int waiting_delta);
 /* ---- others ---- */
 void push_first(struct wb_exec *x);                  /* what a new task runs before its program */
 void task_gone(struct wb_sim *s, struct wb_task *t); /* it has exited and left its CPU */
+void big_lock_push(struct wb_exec *x); /* biglock.c: take the kernel lock that entering the kernel has asked for */
 void schedule_preempt(struct wb_exec *x); /* schedule() that does not put a sleeper to sleep (PREEMPT_ACTIVE) */
 void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter);
 bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter);

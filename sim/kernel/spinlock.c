@@ -21,8 +21,19 @@ static void own(struct wb_exec *x, struct wb_spinlock *l)
     wb_line_use(x, l->line, WB_LINE_RMW, WB_FN_SPIN_LOCK);
 }
 
+/* Several names may stand for one lock (kernel.runqueue_lock = "global"): who has it may take it by another name. */
+static bool takes_again(struct wb_exec *x, struct wb_spinlock *l)
+{
+    if (!l->as || l->as->holder != x->cpu) return false;
+    l->as->depth++;
+    x->preempt_off++;
+    return true;
+}
+
 bool wb_spin_try(struct wb_exec *x, struct wb_spinlock *l)
 {
+    if (takes_again(x, l)) return true;
+    if (l->as) l = l->as;
     if (l->holder == WB_NO_CPU) {
         own(x, l);
         return true;
@@ -33,6 +44,8 @@ bool wb_spin_try(struct wb_exec *x, struct wb_spinlock *l)
 
 bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l)
 {
+    if (takes_again(x, l)) return true;
+    if (l->as) l = l->as;
     if (l->holder == WB_NO_CPU) {
         own(x, l);
         return true;
@@ -82,8 +95,13 @@ static void unlink_waiter(struct wb_spinlock *l, struct wb_exec *w)
 void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l)
 {
     struct wb_sim *s = x->sim;
+    if (l->as) l = l->as;
     WB_CHECK(l->holder == x->cpu, "cpu %u drops a lock of cpu %u", x->cpu, l->holder);
     x->preempt_off--;
+    if (l->depth) {
+        l->depth--;
+        return;
+    }
     wb_line_use(x, l->line, WB_LINE_WRITE, WB_FN_SPIN_UNLOCK);
     if (!l->head) {
         l->holder = WB_NO_CPU;

@@ -66,6 +66,7 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
     struct wb_task *t = (struct wb_task *)(void *)mem;
     exec_init(&t->x, s, mem + fixed + policy, stack);
     t->x.task = t;
+    t->x.big = s->k.big_lock ? WB_BIG_FREE : WB_BIG_NONE;
     t->policy = mem + fixed;
     if (s->ntasks == s->tasks_room) s->task = grow(s, s->task, s->ntasks, &s->tasks_room, sizeof *s->task);
     t->id = s->ntasks;
@@ -93,6 +94,7 @@ static void start_when(struct wb_sim *s, struct wb_task *t, const struct wb_task
         cpu = wb_mask_first(t->allowed);
         while (k--) cpu = wb_mask_next(t->allowed, cpu + 1);
     }
+    s->first_start = WB_MIN(s->first_start, when);
     event_post(s, when, EV_START, t->id, cpu);
 }
 

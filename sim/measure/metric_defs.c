@@ -39,7 +39,7 @@ static const struct wb_metric_def def[] = {
     {"migrations", "1", NONE, "Changes of CPU of all tasks, of any kind."},
     {"migrations.KIND", "1", NONE,
      "Migrations by cause: wake (placed elsewhere by a wakeup), newidle, periodic, nohz, active (balancers), exec, "
-     "fork, affinity."},
+     "fork, affinity, pick (taken from a queue that several CPUs share)."},
     {"migrations.domain.LEVEL", "1", NONE,
      "Migrations by the lowest sched domain that spans both CPUs, 0 = innermost."},
     {"migrations.pingpong", "1", DOWN,

@@ -107,6 +107,10 @@ struct wb_seg {
 
 /* The stack is in two parts: `own` bytes that hold what it usually has while it sleeps, and beyond them a deep part that is lent to it
  * while it needs one. So a thousand sleepers cost little, and nobody counts the deepest chain of calls. A frame lies in one part. */
+/* Kernels with one lock around system calls (kernel.big_lock): entering asks for it, the first flush after that takes it, sleeping
+ * and returning to user mode give it up. */
+enum wb_big { WB_BIG_NONE, WB_BIG_FREE, WB_BIG_WANTED, WB_BIG_HELD };
+
 struct wb_exec {
     struct wb_sim *sim;
     struct wb_seg *seg;    /* of the CPU, for its level: work is worked off or put aside before a task leaves */
@@ -124,6 +128,7 @@ struct wb_exec {
     uint16_t bh_off;       /* softirqs wait */
     uint8_t level;         /* enum wb_level */
     uint8_t user;          /* in user mode: interrupts return to a resched point */
+    uint8_t big;           /* enum wb_big: the one kernel lock */
     bool spin_granted;     /* the lock it spins for is its */
     struct wb_spinlock *spin;  /* what it spins for */
     struct wb_exec *spin_next;
@@ -195,6 +200,8 @@ struct wb_spinlock {
     cpu_id holder;          /* WB_NO_CPU: free */
     struct wb_exec *head, *tail; /* who spins for it, in order of arrival */
     uint8_t kind;           /* enum wb_spin_kind */
+    uint16_t depth;         /* how often its holder has taken it again through `as` */
+    struct wb_spinlock *as; /* this lock is only a name for that one, which its holder may take again; NULL: a lock of its own */
 };
 void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l);
 /* Try now: true = ours (cost charged). false = queued; the caller must return WB_PARK and owns the lock when resumed. */

@@ -50,6 +50,7 @@ struct wb_task {
     sim_time run_total;          /* time on CPU */
     sim_time wait_total;         /* time runnable but not running */
     uint32_t nr_switches, nr_voluntary, nr_migrations, nr_wakeups;
+    uint32_t nr_returns;         /* returns to user mode from system calls; a priority lent for a sleep ends there (BSD) */
     uint32_t last_waker;         /* task id */
     cpu_id migrated_from;        /* last balancer move, for ping-pong counting */
     sim_time migrated_at;
@@ -111,6 +112,10 @@ void wb_scan_rq(struct wb_exec *x, cpu_id cpu);
 void wb_scan_idle(struct wb_exec *x, cpu_id cpu);
 /* Move one queued, not running task between locked runqueues: dequeue, migrate, enqueue, preemption check, charge, count. */
 void wb_move_task(struct wb_exec *x, struct wb_balance *b, struct wb_task *t, wb_rule rule);
+/* For policies with one queue for several CPUs, in pick(): a queued task of another CPU is about to run on rq's. Its CPU becomes rq's
+ * and the move is counted; calls ops->migrate. The policy keeps nr_running of both; both are under the lock that the caller holds
+ * (kernel.runqueue_lock = "global"). */
+void wb_adopt_task(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, wb_rule rule);
 /* Finish the dequeue of a delayed task that pick() met. */
 void wb_finish_dequeue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t);
 /* Ask for the balance softirq on this CPU (at the end of the tick). */
@@ -140,6 +145,7 @@ void wb_set_affinity(struct wb_exec *x, struct wb_task *t, const struct wb_cpuma
     do {                                                                                           \
         wb_charge_fn((x), WB_FN_SYSCALL_ENTRY);                                                    \
         (x)->user = 0;                                                                             \
+        if (WB_UNLIKELY((x)->big == WB_BIG_FREE)) (x)->big = WB_BIG_WANTED;                        \
     } while (0)
 void wb_syscall_leave(struct wb_exec *x); /* pushes a frame */
 #define WB_SYSCALL_EXIT(x, f) WB_CALL(x, f, wb_syscall_leave(x))
@@ -271,7 +277,7 @@ const struct wb_key *wb_kernel_keys(size_t *n);
 const struct wb_key *wb_domain_keys(size_t *n); /* kernel.domains.* and their switches */
 
 /* ------------------------------------------------------------------ measuring hooks */
-enum wb_migration { WB_MIG_WAKE, WB_MIG_NEWIDLE, WB_MIG_PERIODIC, WB_MIG_NOHZ, WB_MIG_ACTIVE, WB_MIG_EXEC, WB_MIG_FORK, WB_MIG_AFFINITY, WB_MIG_N };
+enum wb_migration { WB_MIG_WAKE, WB_MIG_NEWIDLE, WB_MIG_PERIODIC, WB_MIG_NOHZ, WB_MIG_ACTIVE, WB_MIG_EXEC, WB_MIG_FORK, WB_MIG_AFFINITY, WB_MIG_PICK, WB_MIG_N };
 extern const char *const wb_mig_name[WB_MIG_N];
 /* Declare two tasks a pair whose co-location is measured. */
 void wb_pair_tasks(struct wb_sim *s, struct wb_task *a, struct wb_task *b);
