@@ -2,28 +2,8 @@
  * wb-link: wb_sched wb_ipc wb_kernel wb_machine wb_scenario wb_core */
 #include "wbtest.h"
 
-#include "fair.h"
+#include "fairscene.h"
 #include "fakekernel.h"
-
-#define QUADS "topology = \"pack:2 [numa] l3:1(size=8388608) core:4 pu:1\";"      /* 0-3 | 4-7 */
-#define PAIRS "topology = \"[numa] pack:2 l2:2(size=6291456) core:2 pu:1\";"      /* 01 23 | 45 67, one node */
-#define DUALS "topology = \"pack:2 [numa] l3:1(size=8388608) core:2 pu:1\";"      /* 0-1 | 2-3 */
-#define SMT "topology = \"[numa] pack:1 l3:1(size=8388608) core:4 pu:2\";"        /* 01 23 45 67 */
-#define SMT_LAST "topology = \"[numa] pack:1 l3:1(size=8388608) core:4 pu:2(indexes=0,4,1,5,2,6,3,7)\";"
-#define CLUSTERS "topology = \"pack:2 [numa] l3:1(size=8388608) l2:2(size=1048576) core:2 pu:1\";" /* 01 23 | 45 67 */
-
-#define ONLY(r) (1u << (r))
-#define MODERN FAIR_SINCE(FAIR_5_4)
-#define V54 ONLY(FAIR_5_4)
-#define V515 FAIR_SINCE(FAIR_5_15)
-#define V612 FAIR_SINCE(FAIR_6_12)
-#define V35 FAIR_IN(FAIR_2_6_35, FAIR_2_6_36)
-#define V23 ONLY(FAIR_2_6_23)
-#define V24 ONLY(FAIR_2_6_24)
-
-static const char *const kernel_of[FAIR_RELEASES] = {"linux-2.6.23", "linux-2.6.24", "linux-2.6.35", "linux-2.6.36",
-                                                     "linux-5.4",    "linux-5.15",   "linux-6.1",    "linux-6.6",
-                                                     "linux-6.12",   "linux-6.18"};
 
 struct row {
     uint32_t releases;
@@ -60,14 +40,6 @@ struct scene {
     uint64_t word;
 };
 
-static void settle(struct wb_sim *s)
-{
-    const struct fair_sim *f = s->policy;
-    if (f->v->release > FAIR_2_6_36) return;
-    for (cpu_id c = 0; c < s->ncpus; c++) fake_ticks(s, c, 30);
-    for (cpu_id c = 0; c < s->ncpus; c++) s->rq[c].need_resched = false;
-}
-
 /* p runs on prev and goes to sleep there. */
 static struct wb_task *sleeper(struct wb_sim *s, const struct row *r)
 {
@@ -77,29 +49,6 @@ static struct wb_task *sleeper(struct wb_sim *s, const struct row *r)
     s->now += 10 * WB_US;
     (void)fake_schedule(s, r->prev, WB_INTERRUPTIBLE);
     return p;
-}
-
-static void make_busy(struct wb_sim *s, const char *text, enum wb_sched_class klass)
-{
-    while (text && *text) {
-        int from, to, n = 1, len = 0;
-        assert_true(sscanf(text, "%d%n", &from, &len) == 1);
-        to = from;
-        text += len;
-        if (*text == '-') {
-            assert_true(sscanf(text, "-%d%n", &to, &len) == 1);
-            text += len;
-        }
-        if (*text == 'x') {
-            assert_true(sscanf(text, "x%d%n", &n, &len) == 1);
-            text += len;
-        }
-        while (*text == ' ') text++;
-        for (int c = from; c <= to; c++) {
-            for (int i = 0; i < n; i++) fake_enqueue(s, fake_task_of_class(s, (cpu_id)c, 0, klass), WB_ENQ_NEW);
-            if (wb_idle_cpu(&s->rq[c])) (void)fake_schedule(s, (cpu_id)c, WB_RUNNING);
-        }
-    }
 }
 
 static void make_waker(struct wb_sim *s, const struct row *r)
@@ -150,18 +99,13 @@ static void tune(struct scene *k, const struct row *r)
 static void build(struct scene *k, const struct row *r, enum fair_release v)
 {
     const char *sets[] = {r->set, NULL};
-    *k = (struct scene){0};
-    static struct wb_policy_ops eevdf; /* its rows are in the table of "cfs" */
-    eevdf = fair_eevdf_policy;
-    eevdf.keys = fair_keys;
-    eevdf.nkeys = FAIR_KEYS;
-    k->s = fake_new(v >= FAIR_6_6 ? &eevdf : &fair_cfs_policy, kernel_of[v], r->machine, sets);
+    *k = (struct scene){.s = scene_new(v, r->machine, sets)};
     k->f = k->s->policy;
     k->p = sleeper(k->s, r);
-    make_busy(k->s, r->idle_class, WB_CLASS_IDLE);
-    make_busy(k->s, r->busy, WB_CLASS_NORMAL);
+    scene_busy(k->s, r->idle_class, 0, WB_CLASS_IDLE);
+    scene_busy(k->s, r->busy, 0, WB_CLASS_NORMAL);
     make_waker(k->s, r);
-    settle(k->s);
+    scene_settle(k->s);
     tune(k, r);
 }
 
@@ -201,55 +145,54 @@ static void check_table(const struct row *rows, size_t n, uint32_t releases)
 /* ---- 2.6.23, 2.6.24: loads of 1024 per task, margin 112, wake_idle over all of PAIRS (.23) or the pair (.24) ---- */
 
 static const struct row loads_rows[] = {
-    /* 0: 1024 <= 0 no, 100 * 2048 <= 0 no */
+    /* 1024 <= 0 no, 100 * 2048 <= 0 no */
     {AT(V23 | V24, PAIRS, 0, 1, 0, "", 0), H(NO_PULL), W(IDLE)},
-    /* 1: without the waker 0 <= 0 and 0 <= 1024: this CPU, but its neighbour is idle */
+    /* without the waker 0 <= 0 and 0 <= 1024: this CPU, but its neighbour is idle */
     {AT(V23 | V24, PAIRS, 0, 1, SYNC, "", 0), H(ALONE_SYNC), W(NEAR)},
     {AT(V24, PAIRS, 0, 1, SYNC, "", 0), H(COLD), W(NEAR), .cold = true},
     {AT(V23, PAIRS, 0, 1, SYNC, "", 0), H(ALONE_SYNC), W(NEAR), .cold = true},
-    /* 4: one more on prev: 1024 + 1024 <= 1024 no, 100 * 2048 <= 112 * 1024 no */
+    /* one more on prev: 1024 + 1024 <= 1024 no, 100 * 2048 <= 112 * 1024 no */
     {AT(V23, PAIRS, 0, 1, 0, "0", 2), H(NO_PULL), W(FAR)},
     {AT(V24, PAIRS, 0, 1, 0, "0", 0), H(NO_PULL), W(TARGET)},
-    /* 6: sync: 0 <= 1024 and 0 + 1024 <= 1024 */
+    /* sync: 0 <= 1024 and 0 + 1024 <= 1024 */
     {AT(V23, PAIRS, 0, 1, SYNC, "0", 2), H(ALONE_SYNC), W(FAR)},
     {AT(V24, PAIRS, 0, 1, SYNC, "0", 1), H(ALONE_SYNC), W(TARGET)},
     {AT(V24, PAIRS, 0, 1, SYNC, "0", 1), H(COLD), W(TARGET), .cold = true},
-    /* 9: two more: 100 * 2048 <= 112 * 2048 */
+    /* two more: 100 * 2048 <= 112 * 2048 */
     {AT(V23, PAIRS, 0, 1, 0, "0x2", 2), H(LOAD), W(FAR)},
     {AT(V24, PAIRS, 0, 1, 0, "0x2", 1), H(LOAD), W(TARGET)},
-    /* 11: two on both: 100 * 3072 <= 112 * 2048 no; more than one task there: no search */
+    /* two on both: 100 * 3072 <= 112 * 2048 no; more than one task there: no search */
     {AT(V23 | V24, PAIRS, 0, 1, 0, "0x2 1", 0), H(NO_PULL), W(TARGET)},
-    /* 12: slept on the waker's CPU; its neighbour is idle; with two tasks there is no search */
+    /* slept on the waker's CPU; its neighbour is idle; with two tasks there is no search */
     {AT(V23 | V24, PAIRS, 1, 1, 0, "", 0), H(SAME), W(NEAR)},
     {AT(V23 | V24, PAIRS, 1, 1, SYNC, "1", 1), H(SAME), W(TARGET)},
-    /* 14 */
     {AT(V23 | V24, PAIRS, 0, 1, SYNC, "", 0), H(NOT_ALLOWED), W(IDLE), .allowed = "0,2"},
-    /* 15: the waker has company: 1024 <= 0 no */
+    /* the waker has company: 1024 <= 0 no */
     {AT(V23 | V24, PAIRS, 0, 1, SYNC, "1", 0), H(NO_PULL), W(IDLE)},
-    /* 16: 1024 + 2048 <= 1024 no, 100 * 2048 <= 112 * 2048 yes; two tasks there: no search */
+    /* 1024 + 2048 <= 1024 no, 100 * 2048 <= 112 * 2048 yes; two tasks there: no search */
     {AT(V23 | V24, PAIRS, 0, 1, SYNC, "0x2 1", 1), H(LOAD_SYNC), W(TARGET)},
-    /* 17: an interrupt on an idle CPU: 0 <= 1024 and 0 + 1024 <= 1024 */
+    /* an interrupt on an idle CPU: 0 <= 1024 and 0 + 1024 <= 1024 */
     {AT(V23 | V24, PAIRS, 0, 1, 0, "0", 1), H(ALONE), W(IDLE), .irq = true},
     {AT(V23 | V24, PAIRS, 0, 1, 0, "", 1), H(ALONE), W(IDLE), .irq = true},
-    /* 19: sync from there: 0 - 1024 wraps, and with the wakee's weight it is 0 */
+    /* sync from there: 0 - 1024 wraps, and with the wakee's weight it is 0 */
     {AT(V23 | V24, PAIRS, 0, 1, SYNC, "", 1), H(LOAD_SYNC), W(IDLE), .irq = true},
-    /* 20: the other package; the waker's neighbour is idle */
+    /* the other package; the waker's neighbour is idle */
     {AT(V23 | V24, PAIRS, 0, 4, SYNC, "", 5), H(ALONE_SYNC), W(NEAR)},
     {AT(V23 | V24, PAIRS, 0, 4, 0, "", 0), H(NO_PULL), W(IDLE)},
     {AT(V23 | V24, PAIRS, 0, 4, 0, "0x2", 5), H(LOAD), W(NEAR)},
-    /* 23: first idle CPU of the machine, or none of the pair */
+    /* first idle CPU of the machine, or none of the pair */
     {AT(V23, PAIRS, 4, 6, 0, "4 5", 0), H(NO_PULL), W(FAR)},
     {AT(V24, PAIRS, 4, 6, 0, "4 5", 4), H(NO_PULL), W(TARGET)},
-    /* 25: nodes have WAKE_BALANCE only: 112 * 1024 <= 100 * 2048 */
+    /* nodes have WAKE_BALANCE only: 112 * 1024 <= 100 * 2048 */
     {AT(V23 | V24, DUALS, 0, 2, 0, "0x2", 3), H(PASSIVE), W(NEAR)},
     {AT(V23 | V24, DUALS, 0, 2, 0, "0", 1), H(NO_PULL), W(NEAR)},
     {AT(V23 | V24, DUALS, 0, 2, SYNC, "", 0), H(NO_PULL), W(IDLE)}, /* sync does not count there */
-    /* 28: a light task: 100 * (1024 + 110) <= 112 * 1024 */
+    /* a light task: 100 * (1024 + 110) <= 112 * 1024 */
     {AT(V23, PAIRS, 0, 1, 0, "0", 2), H(LOAD), W(FAR), .nice = 10},
     {AT(V24, PAIRS, 0, 1, 0, "0", 1), H(LOAD), W(TARGET), .nice = 10},
-    /* 30: all busy */
+    /* all busy */
     {AT(V23 | V24, PAIRS, 0, 1, 0, "0 2-7", 0), H(NO_PULL), W(TARGET)},
-    /* 31: the mask limits the search; wake_idle() can be compiled out; so can the pull */
+    /* the mask limits the search; wake_idle() can be compiled out; so can the pull */
     {AT(V23, PAIRS, 0, 1, 0, "0", 6), H(NO_PULL), W(FAR), .allowed = "0-1,6"},
     {AT(V23 | V24, PAIRS, 0, 1, 0, "0", 0), H(NO_PULL), W(TARGET), .set = "policy.wake_idle=false"},
     {AT(V23 | V24, PAIRS, 0, 1, SYNC, "", 0), H(NO_PULL), W(IDLE), .set = "policy.wake_affine=false"},
@@ -260,45 +203,45 @@ static const struct row loads_rows[] = {
 /* ---- 2.6.35, 2.6.36 ---- */
 
 static const struct row sibling_rows[] = {
-    /* 0: 100 * 2048 <= 112 * 0 no */
+    /* 100 * 2048 <= 112 * 0 no */
     {AT(V35, QUADS, 1, 0, 0, "", 1), H(NO_PULL), W(IDLE)},
-    /* 1: without the waker nothing: this CPU, which is busy; first idle of the cache */
+    /* without the waker nothing: this CPU, which is busy; first idle of the cache */
     {AT(V35, QUADS, 1, 0, SYNC, "", 1), H(LOAD_SYNC), W(NEAR)},
     {AT(V35, QUADS, 3, 0, SYNC, "", 1), H(LOAD_SYNC), W(NEAR)}, /* not prev, though that is idle too */
     {AT(V35, QUADS, 4, 0, SYNC, "", 1), H(LOAD_SYNC), W(NEAR)},
     {AT(V35, QUADS, 4, 0, 0, "", 4), H(NO_PULL), W(IDLE)},
-    /* 5: one more there: 100 * 2048 <= 112 * 1024 no; 1024 + 1024 <= 1024 no */
+    /* one more there: 100 * 2048 <= 112 * 1024 no; 1024 + 1024 <= 1024 no */
     {AT(V35, QUADS, 4, 0, 0, "4", 5), H(NO_PULL), W(NEAR)},
-    /* 6: two more: 100 * 2048 <= 112 * 2048 */
+    /* two more: 100 * 2048 <= 112 * 2048 */
     {AT(V35, QUADS, 4, 0, 0, "4x2", 1), H(LOAD), W(NEAR)},
     {AT(V35, QUADS, 4, 0, SYNC, "4", 1), H(LOAD_SYNC), W(NEAR)},
-    /* 8: the waker has company: 100 * 2048 <= 0 no */
+    /* the waker has company: 100 * 2048 <= 0 no */
     {AT(V35, QUADS, 4, 0, SYNC, "0", 4), H(NO_PULL), W(IDLE)},
     {AT(V35, QUADS, 4, 0, SYNC, "0 4x2", 1), H(LOAD_SYNC), W(NEAR)}, /* 100 * 2048 <= 112 * 2048 */
-    /* 10: interrupts on an idle CPU: nothing here is always balanced */
+    /* interrupts on an idle CPU: nothing here is always balanced */
     {AT(V35, QUADS, 1, 0, 0, "1", 0), H(LOAD), W(IDLE), .irq = true},
     {AT(V35, QUADS, 1, 0, 0, "", 0), H(LOAD), W(IDLE), .irq = true},
     {AT(V35, QUADS, 1, 0, SYNC, "", 0), H(LOAD_SYNC), W(IDLE), .irq = true}, /* 0 - 1024 + 1024 = 0 <= 0 */
-    /* 13: slept here */
+    /* slept here */
     {AT(V35, QUADS, 0, 0, 0, "", 1), H(SAME), W(NEAR)},
     {AT(V35, QUADS, 0, 0, SYNC, "1-3", 0), H(SAME), W(NONE)},
-    /* 15: no affine wakeup at all: no search either */
+    /* no affine wakeup at all: no search either */
     {AT(V35, QUADS, 4, 0, SYNC, "", 4), H(NOT_ALLOWED), W(TARGET), .allowed = "4-7"},
     {AT(V35, QUADS, 4, 0, SYNC, "4", 4), H(OFF), W(TARGET), .set = "policy.features=[\"NO_AFFINE_WAKEUPS\"]"},
     {AT(V35, QUADS, 4, 0, SYNC, "4", 4), H(NO_DOMAIN), W(TARGET), .set = "policy.wake_affine=false"},
-    /* 18: full cache: stacked on the waker; its other CPUs are not looked at */
+    /* full cache: stacked on the waker; its other CPUs are not looked at */
     {AT(V35, QUADS, 4, 0, SYNC, "1-3 4", 0), H(LOAD_SYNC), W(NONE)},
     {AT(V35, QUADS, 4, 0, SYNC, "1 4", 3), H(LOAD_SYNC), W(NEAR), .allowed = "0-1,3-4"},
-    /* 20: a larger level overrides the sibling thread: the first idle of the cache */
+    /* a larger level overrides the sibling thread: the first idle of the cache */
     {AT(V35, SMT, 2, 0, SYNC, "2", 1), H(LOAD_SYNC), W(FAR)},
     {AT(V35, SMT, 2, 4, SYNC, "2 0", 1), H(LOAD_SYNC), W(FAR)},
     {AT(V35, SMT, 2, 4, SYNC, "0-2", 3), H(LOAD_SYNC), W(FAR)},
-    /* 23: both are threads of one core: nobody beyond it is looked at */
+    /* both are threads of one core: nobody beyond it is looked at */
     {AT(V35, SMT, 5, 4, SYNC, "5", 4), H(LOAD_SYNC), W(NONE)},
     {AT(V35, SMT, 5, 4, 0, "5x2", 4), H(LOAD), W(NONE)},
-    /* 25: SCHED_IDLE there weighs 3, and is no idle CPU */
+    /* SCHED_IDLE there weighs 3, and is no idle CPU */
     {AT(V35, QUADS, 4, 0, 0, "", 5), H(NO_PULL), W(NEAR), .idle_class = "4"},
-    /* 26: a light task: 100 * (1024 + 15) <= 112 * 1024 */
+    /* a light task: 100 * (1024 + 15) <= 112 * 1024 */
     {AT(V35, QUADS, 4, 0, 0, "4", 1), H(LOAD), W(NEAR), .nice = 19},
     {AT(V35, QUADS, 4, 0, SYNC, "", 4), .allowed = "4", .rule = FAIR_R_ONE_CPU},
 };
@@ -306,35 +249,35 @@ static const struct row sibling_rows[] = {
 /* ---- 5.4 and later. A sleeper's load (1024) is still on prev (not in 5.4), and taken off in the comparison. ---- */
 
 static const struct row cache_rows[] = {
-    /* 0: idle prev near: 100 * 2048 < 108 * 0 no; from 5.9 on idleness decides */
+    /* idle prev near: 100 * 2048 < 108 * 0 no; from 5.9 on idleness decides */
     {AT(V54, QUADS, 1, 0, 0, "", 1), H(NO_PULL), W(IDLE)},
     {AT(V515, QUADS, 1, 0, 0, "", 1), H(PREV_IDLE), W(IDLE)},
-    /* 2: idle waker sync: the waker's CPU is the target, an idle prev beside it is taken */
+    /* idle waker sync: the waker's CPU is the target, an idle prev beside it is taken */
     {AT(MODERN, QUADS, 1, 0, SYNC, "", 1), H(SYNC), W(PREV)},
-    /* 3: idle far prev, sync: leaves it for an idle CPU of the waker's cache */
+    /* idle far prev, sync: leaves it for an idle CPU of the waker's cache */
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 1), H(SYNC), W(CPU)},
     {AT(V54, QUADS, 4, 0, 0, "", 4), H(NO_PULL), W(IDLE)},
     {AT(V515, QUADS, 4, 0, 0, "", 4), H(PREV_IDLE), W(IDLE)},
-    /* 6: far prev busy: 100 * 2048 < 108 * 1024 no: its cache is searched; two there: 100 * 2048 < 108 * 2048 */
+    /* far prev busy: 100 * 2048 < 108 * 1024 no: its cache is searched; two there: 100 * 2048 < 108 * 2048 */
     {AT(MODERN, QUADS, 4, 0, 0, "4", 5), H(NO_PULL), W(CPU)},
     {AT(V515, QUADS, 4, 0, 0, "4x2", 1), H(LOAD), W(CPU)},
     {AT(V54, QUADS, 4, 0, 0, "4x2", 5), H(NO_PULL), W(CPU)}, /* 108 * (2048 - 1024) */
     {AT(V54, QUADS, 4, 0, 0, "4x3", 1), H(LOAD), W(CPU)},
     {AT(MODERN, QUADS, 4, 0, SYNC, "4", 1), H(SYNC), W(CPU)},
-    /* 9: the waker has company, so sync counts in the load only: 100 * (2048 - 1024 + 1024) */
+    /* the waker has company, so sync counts in the load only: 100 * (2048 - 1024 + 1024) */
     {AT(V54, QUADS, 4, 0, SYNC, "0", 4), H(NO_PULL), W(IDLE)},
     {AT(V515, QUADS, 4, 0, SYNC, "0", 4), H(PREV_IDLE), W(IDLE)},
     {AT(MODERN, QUADS, 4, 0, SYNC, "0 4", 5), H(NO_PULL), W(CPU)},
     {AT(V515, QUADS, 4, 0, SYNC, "0 4x2", 1), H(LOAD_SYNC), W(CPU)},
     {AT(V54, QUADS, 4, 0, SYNC, "0 4x3", 1), H(LOAD_SYNC), W(CPU)},
-    /* 13: interrupts on an idle CPU */
+    /* interrupts on an idle CPU */
     {AT(MODERN, QUADS, 1, 0, 0, "", 1), H(BOTH_IDLE), W(IDLE), .irq = true},
     {AT(MODERN, QUADS, 1, 0, 0, "1", 0), H(THIS_IDLE), W(IDLE), .irq = true},
     {AT(V515, QUADS, 4, 0, 0, "4", 0), H(LOAD), W(IDLE), .irq = true}, /* 100 * 1024 < 108 * 1024 */
     {AT(V54, QUADS, 4, 0, 0, "4", 5), H(NO_PULL), W(CPU), .irq = true}, /* 100 * 1024 < 0 no */
     {AT(V54, QUADS, 4, 0, 0, "", 4), H(NO_PULL), W(IDLE), .irq = true},
     {AT(V515, QUADS, 4, 0, 0, "", 4), H(PREV_IDLE), W(IDLE), .irq = true},
-    /* 18: wide waker: flips 16 and 4, cache of 4 CPUs */
+    /* wide waker: flips 16 and 4, cache of 4 CPUs */
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 4), H(WIDE), W(IDLE), .waker_flips = 15, .wakee_flips = 4},
     {AT(MODERN, QUADS, 4, 0, SYNC, "4", 5), H(WIDE), W(CPU), .waker_flips = 15, .wakee_flips = 4},
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 1), H(SYNC), W(CPU), .waker_flips = 14, .wakee_flips = 4},
@@ -342,53 +285,52 @@ static const struct row cache_rows[] = {
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 4), H(WIDE), W(IDLE), .waker_flips = 3, .wakee_flips = 16},
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 1), H(SYNC), W(CPU), .waker_flips = 15, .wakee_flips = 4,
      .set = "policy.wake_wide=false"},
-    /* 24: full cache: stacked on the waker */
+    /* full cache: stacked on the waker */
     {AT(MODERN, QUADS, 4, 0, SYNC, "1-3 4", 0), H(SYNC), W(NONE)},
     {AT(V515, QUADS, 4, 0, SYNC, "4", 0), H(SYNC), W(FULL), .scan = 1},
-    /* 26: nr_idle_scan 1: one CPU is looked at */
+    /* nr_idle_scan 1: one CPU is looked at */
     {AT(V515, QUADS, 4, 0, SYNC, "1 4", 0), H(SYNC), W(LIMIT), .scan = 2},
     {AT(V515, QUADS, 4, 0, SYNC, "4", 1), H(SYNC), W(CPU), .scan = 2},
-    /* 28: 5.4, average idle 512 ns: 4 * 1 > 4 * 1 no, so 4: looks at 0, 1, 2 */
+    /* 5.4, average idle 512 ns: 4 * 1 > 4 * 1 no, so 4: looks at 0, 1, 2 */
     {AT(V54, QUADS, 4, 0, SYNC, "1-2 4", 0), H(SYNC), W(LIMIT), .avg_idle = 512},
     {AT(V54, QUADS, 4, 0, SYNC, "1 4", 2), H(SYNC), W(CPU), .avg_idle = 512},
     {AT(V54, QUADS, 4, 0, SYNC, "1-2 4", 3), H(SYNC), W(CPU), .avg_idle = 512, .set = "policy.features=[\"NO_SIS_PROP\"]"},
-    /* 31: recently used CPU */
+    /* recently used CPU */
     {AT(MODERN, QUADS, 4, 0, SYNC, "4", 3), H(SYNC), W(RECENT), .recent = 4},
     {AT(MODERN, QUADS, 4, 0, SYNC, "3 4", 1), H(SYNC), W(CPU), .recent = 4},
     {AT(MODERN, QUADS, 4, 0, SYNC, "4", 1), H(SYNC), W(CPU), .recent = 6}, /* of the other cache */
     {AT(MODERN, QUADS, 4, 0, SYNC, "4", 1), H(SYNC), W(CPU), .recent = 4, .allowed = "0-2,4"},
-    /* 35 */
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 4), H(NOT_ALLOWED), W(IDLE), .allowed = "4-7"},
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 4), .allowed = "4", .rule = FAIR_R_ONE_CPU},
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 4), H(NO_DOMAIN), W(IDLE), .set = "policy.wake_affine=false"},
     {AT(MODERN, QUADS, 0, 0, 0, "", 1), H(SAME), W(CPU)},
     {AT(MODERN, QUADS, 0, 0, SYNC, "1-3", 0), H(SAME), W(NONE)},
-    /* 40: a per-CPU kernel thread completes its client's request */
+    /* a per-CPU kernel thread completes its client's request */
     {AT(V515, QUADS, 0, 0, 0, "", 0), H(SAME), W(KTHREAD), .kthread = true},
     {AT(V54, QUADS, 0, 0, 0, "", 1), H(SAME), W(CPU), .kthread = true},
     {AT(MODERN, QUADS, 0, 0, 0, "0", 1), H(SAME), W(CPU), .kthread = true},
-    /* 43: handed over */
+    /* handed over */
     {AT(FAIR_SINCE(FAIR_6_6), QUADS, 4, 0, WB_WF_CURRENT_CPU, "4", 0), .rule = FAIR_R_CURRENT_CPU},
     {AT(FAIR_IN(FAIR_5_15, FAIR_6_1), QUADS, 4, 0, WB_WF_CURRENT_CPU, "", 4), H(PREV_IDLE), W(IDLE)},
     {AT(FAIR_SINCE(FAIR_6_6), QUADS, 4, 0, WB_WF_CURRENT_CPU, "", 4), H(NOT_ALLOWED), W(IDLE), .allowed = "4-5"},
-    /* 46: only SCHED_IDLE tasks there: as good as idle for the search, not for wake_affine: 100 * 2048 < 108 * 3 */
+    /* only SCHED_IDLE tasks there: as good as idle for the search, not for wake_affine: 100 * 2048 < 108 * 3 */
     {AT(MODERN, QUADS, 4, 0, 0, "", 4), H(NO_PULL), W(IDLE), .idle_class = "4"},
-    /* 47: switches of wake_affine */
+    /* switches of wake_affine */
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 4), H(NO_PULL), W(IDLE), .set = "policy.features=[\"NO_WA_IDLE\",\"NO_WA_WEIGHT\"]"},
     {AT(MODERN, QUADS, 4, 0, 0, "4x3", 5), H(NO_PULL), W(CPU), .set = "policy.features=[\"NO_WA_WEIGHT\"]"},
     {AT(V515, QUADS, 4, 0, 0, "4x2", 5), H(NO_PULL), W(CPU), .set = "policy.features=[\"NO_WA_BIAS\"]"}, /* 2048 < 2048 */
     {AT(V515, QUADS, 4, 0, SYNC, "0 4x2", 1), H(LOAD_SYNC), W(CPU), .set = "policy.features=[\"NO_WA_BIAS\"]"}, /* + 1 */
     {AT(V54, QUADS, 4, 0, 0, "4x3", 5), H(NO_PULL), W(CPU), .set = "policy.features=[\"NO_WA_BIAS\"]"},
-    /* 51: threads: an idle core is advertised; prev busy, its sibling idle */
+    /* threads: an idle core is advertised; prev busy, its sibling idle */
     {AT(MODERN, SMT, 2, 0, SYNC, "2", 4), H(SYNC), W(CORE)},
     {AT(V515, SMT, 2, 0, SYNC, "2", 3), H(SYNC), W(SIBLING), .cores = 1},
     {AT(V54, SMT, 2, 0, SYNC, "2", 1), H(SYNC), W(CPU), .cores = 1},
     {AT(MODERN, SMT, 2, 0, SYNC, "2 4 6", 1), H(SYNC), W(CPU), .cores = 2}, /* stale: no core is idle */
     {AT(MODERN, SMT, 2, 0, SYNC, "1-6", 7), H(SYNC), W(CPU), .cores = 1},
     {AT(MODERN, SMT, 2, 0, SYNC, "2 4", 6), H(SYNC), W(CORE), .scan = 2}, /* cores: no limit */
-    /* 57: 5.4: the limit ends before the sibling is reached, then it is tried */
+    /* 5.4: the limit ends before the sibling is reached, then it is tried */
     {AT(V54, SMT_LAST, 1, 0, SYNC, "1-2", 4), H(SYNC), W(SMT), .cores = 1, .avg_idle = 511},
-    /* 58: clusters are searched first from 6.7 on; prev in another cluster comes last */
+    /* clusters are searched first from 6.7 on; prev in another cluster comes last */
     {AT(V612, CLUSTERS, 4, 0, SYNC, "4", 1), H(SYNC), W(CLUSTER)},
     {AT(V612, CLUSTERS, 4, 0, SYNC, "1 4", 2), H(SYNC), W(CPU)},
     {AT(V612, CLUSTERS, 2, 0, SYNC, "", 1), H(SYNC), W(CLUSTER)},
