@@ -442,7 +442,6 @@ static enum wb_balance_result one_pass(struct wb_exec *x, const struct wb_balanc
     b->skip_pull = false;
     b->rule = 0;
     b->imbalance = 0;
-    b->src = WB_NO_CPU;
     bool found = o->find(x, b);
     if (found && !b->skip_pull && b->src != b->dst) o->pull(x, b);
     return o->done(x, b, found);
