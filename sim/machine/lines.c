@@ -6,124 +6,199 @@
  * time order. Reads of a clean line are served side by side: the directory or the bus answers them without waiting
  * for one another.
  *
- * Up to 64 CPUs the set of sharers is a word in the line. On larger machines only lines that are shared just now
- * need a set: it comes from a pool; when the pool is empty, the next one in turn is taken from its line, which then
- * counts as being in memory.
+ * There are many lines and few of them are contended at a time, so a line is one word. Two sharers fit into it; more
+ * of them need a map, which comes from a pool (when that is empty, the next one in turn is taken from its line, which
+ * then counts as being in memory). The end of the queue is kept as the distance from an epoch, which moves on before
+ * distances grow too long; a queue that is longer still stands in a table of its own.
  */
 #include "machine_impl.h"
 
 #include <string.h>
 
-enum line_state { LINE_MEMORY, LINE_SHARED, LINE_MODIFIED, LINE_FREE };
+enum line_state { LINE_MEMORY, LINE_SHARED, LINE_MODIFIED, LINE_MANY };
+#define NOT_ALIVE 1u /* `a` of a line in memory that is on the free list */
 #define NO_MAP UINT32_MAX
+#define LATE ((1ull << LINE_BUSY_BITS) - 1)
+#define EPOCH_MAX (sim_time)(LATE / 2)
+_Static_assert(WB_CPUS_MAX <= 1u << LINE_CPU_BITS, "a line names two CPUs");
 
 void lines_init(struct wb_machine_state *s)
 {
     s->line_free = WB_NO_LINE;
     s->line_fresh = 0;
-    for (uint32_t i = 0; i < s->maps.nmaps; i++) {
-        s->maps.line[i] = WB_NO_LINE;
-        s->maps.next[i] = i + 1 < s->maps.nmaps ? i + 1 : NO_MAP;
-    }
-    s->maps.free = s->maps.nmaps ? 0 : NO_MAP;
-    s->maps.hand = 0;
+    s->line_epoch = 0;
+    s->maps.free = NO_MAP;
+    s->maps.fresh = s->maps.hand = 0;
+}
+
+static bool is_alive(const struct line *l)
+{
+    return l->state != LINE_MEMORY || l->a != NOT_ALIVE;
 }
 
 line_id wb_line_new(struct wb_machine_state *s)
 {
     line_id id = s->line_free;
     if (id != WB_NO_LINE) {
-        s->line_free = s->line[id].owner;
+        s->line_free = (line_id)s->line[id].busy;
     } else {
         WB_CHECK(s->line_fresh < s->sizes.lines, "more than the planned %u lines", s->sizes.lines);
         id = s->line_fresh++;
     }
-    s->line[id] = (struct line){.owner = WB_NO_CPU, .state = LINE_MEMORY};
+    s->line[id] = (struct line){.state = LINE_MEMORY};
     return id;
 }
 
-static bool small(const struct wb_machine_state *s)
+/* ---- the queue ---- */
+
+static sim_time busy_until(const struct wb_machine_state *s, line_id id)
 {
-    return s->m->topo->ncpus <= 64;
+    uint64_t busy = s->line[id].busy;
+    return WB_UNLIKELY(busy == LATE) ? s->line_late[id] : s->line_epoch + busy;
+}
+
+static void set_busy(struct wb_machine_state *s, line_id id, sim_time until)
+{
+    uint64_t busy = until > s->line_epoch ? until - s->line_epoch : 0;
+    if (WB_UNLIKELY(busy >= LATE)) s->line_late[id] = until;
+    s->line[id].busy = WB_MIN(busy, LATE) & LATE;
+}
+
+/* The epoch moves on; what is over by now is forgotten. Every few milliseconds of simulated time: O(lines). */
+static void move_epoch(struct wb_machine_state *s, sim_time now)
+{
+    sim_time old = s->line_epoch;
+    s->line_epoch = now;
+    for (line_id id = 0; id < s->line_fresh; id++) {
+        struct line *l = &s->line[id];
+        if (!l->busy || !is_alive(l)) continue;
+        set_busy(s, id, l->busy == LATE ? s->line_late[id] : old + l->busy);
+    }
+}
+
+/* ---- sharers ---- */
+
+static uint32_t map_of(const struct line *l)
+{
+    return (uint32_t)l->a << LINE_CPU_BITS | (uint32_t)l->b;
 }
 
 static uint64_t *map_words(const struct wb_machine_state *s, const struct line *l)
 {
-    return s->maps.w + l->sharers * s->maps.nwords;
+    return s->maps.w + (size_t)map_of(l) * s->maps.nwords;
 }
 
-static void drop_sharers(struct wb_machine_state *s, struct line *l)
+static void name_cpus(struct line *l, uint32_t a, uint32_t b)
 {
-    if (!small(s)) {
-        uint32_t i = (uint32_t)l->sharers;
-        s->maps.line[i] = WB_NO_LINE;
-        s->maps.next[i] = s->maps.free;
-        s->maps.free = i;
-    }
-    l->sharers = 0;
+    l->a = a & (WB_CPUS_MAX - 1);
+    l->b = b & (WB_CPUS_MAX - 1);
 }
 
-/* An empty set for the line. */
-static void take_sharers(struct wb_machine_state *s, line_id id)
+static void drop_map(struct wb_machine_state *s, const struct line *l)
 {
-    struct line *l = &s->line[id];
-    l->sharers = 0;
-    if (small(s)) return;
+    uint32_t i = map_of(l);
+    s->maps.line[i] = WB_NO_LINE;
+    s->maps.next[i] = s->maps.free;
+    s->maps.free = i;
+}
+
+/* An empty map for the line. */
+static void take_map(struct wb_machine_state *s, line_id id)
+{
     struct sharer_maps *p = &s->maps;
+    struct line *l = &s->line[id];
+    if (p->free == NO_MAP && p->fresh < p->nmaps) {
+        p->next[p->fresh] = NO_MAP;
+        p->free = p->fresh++;
+    }
     if (p->free == NO_MAP) {
         struct line *loser = &s->line[p->line[p->hand]];
         p->hand = (p->hand + 1) % p->nmaps;
-        drop_sharers(s, loser);
+        drop_map(s, loser);
         loser->state = LINE_MEMORY;
+        name_cpus(loser, 0, 0);
     }
     uint32_t i = p->free;
     p->free = p->next[i];
     p->line[i] = id;
-    l->sharers = i;
+    l->state = LINE_MANY;
+    name_cpus(l, i >> LINE_CPU_BITS, i);
     memset(map_words(s, l), 0, p->nwords * sizeof(uint64_t));
 }
 
-static void add_sharer(struct wb_machine_state *s, struct line *l, cpu_id c)
+static void set_bit(struct wb_machine_state *s, const struct line *l, cpu_id c)
 {
-    if (small(s))
-        l->sharers |= 1ull << c;
-    else
-        map_words(s, l)[c >> 6] |= 1ull << (c & 63);
+    map_words(s, l)[c >> 6] |= 1ull << (c & 63);
+}
+
+static void add_sharer(struct wb_machine_state *s, line_id id, cpu_id c)
+{
+    struct line *l = &s->line[id];
+    if (l->state == LINE_SHARED) {
+        cpu_id a = l->a, b = l->b;
+        if (c == a || c == b) return;
+        if (a == b) {
+            name_cpus(l, a, c);
+            return;
+        }
+        take_map(s, id);
+        set_bit(s, l, a);
+        set_bit(s, l, b);
+    }
+    set_bit(s, l, c);
 }
 
 static bool is_sharer(const struct wb_machine_state *s, const struct line *l, cpu_id c)
 {
-    if (l->state != LINE_SHARED) return false;
-    return (small(s) ? l->sharers >> c : map_words(s, l)[c >> 6] >> (c & 63)) & 1;
+    if (l->state == LINE_SHARED) return l->a == c || l->b == c;
+    return l->state == LINE_MANY && (map_words(s, l)[c >> 6] >> (c & 63) & 1);
+}
+
+static bool is_shared(const struct line *l)
+{
+    return l->state == LINE_SHARED || l->state == LINE_MANY;
 }
 
 void wb_line_free(struct wb_machine_state *s, line_id id)
 {
-    WB_CHECK(id < s->line_fresh && s->line[id].state != LINE_FREE, "line %u is not alive", id);
+    WB_CHECK(id < s->line_fresh && is_alive(&s->line[id]), "line %u is not alive", id);
     struct line *l = &s->line[id];
-    if (l->state == LINE_SHARED) drop_sharers(s, l);
-    l->state = LINE_FREE;
-    l->owner = s->line_free;
+    if (l->state == LINE_MANY) drop_map(s, l);
+    *l = (struct line){.state = LINE_MEMORY, .a = NOT_ALIVE, .busy = s->line_free};
     s->line_free = id;
+}
+
+/* The nearest or the farthest of those seen so far. */
+struct search {
+    const struct wb_topology *topo;
+    cpu_id cpu;
+    bool farthest, found;
+    enum wb_distance far;
+};
+
+static void look_at(struct search *q, cpu_id c)
+{
+    if (c == q->cpu) return;
+    enum wb_distance far = wb_topo_distance(q->topo, q->cpu, c);
+    if (!q->found || (q->farthest ? far > q->far : far < q->far)) q->far = far;
+    q->found = true;
 }
 
 /* Nearest or farthest sharer other than cpu; false when there is none. O(sharers). */
 static bool find_sharer(const struct wb_machine_state *s, const struct line *l, cpu_id cpu, bool farthest,
                         enum wb_distance *d)
 {
-    const uint64_t *w = small(s) ? &l->sharers : map_words(s, l);
-    uint32_t nwords = WB_CPUMASK_WORDS(s->m->topo->ncpus);
-    bool found = false;
-    for (uint32_t i = 0; i < nwords; i++) {
-        for (uint64_t v = w[i]; v; v &= v - 1) {
-            cpu_id c = i * 64 + (uint32_t)__builtin_ctzll(v);
-            if (c == cpu) continue;
-            enum wb_distance far = wb_topo_distance(s->m->topo, cpu, c);
-            if (!found || (farthest ? far > *d : far < *d)) *d = far;
-            found = true;
-        }
+    struct search q = {.topo = s->m->topo, .cpu = cpu, .farthest = farthest, .far = WB_FAR_SELF};
+    if (l->state == LINE_SHARED) {
+        look_at(&q, l->a);
+        look_at(&q, l->b);
+    } else {
+        const uint64_t *w = map_words(s, l);
+        for (uint32_t i = 0; i < s->maps.nwords; i++)
+            for (uint64_t v = w[i]; v; v &= v - 1) look_at(&q, i * 64 + (uint32_t)__builtin_ctzll(v));
     }
-    return found;
+    *d = q.far;
+    return q.found;
 }
 
 static sim_time local_price(const struct wb_machine_spec *p, enum wb_line_op op)
@@ -152,7 +227,7 @@ static sim_time read_trip(const struct wb_machine_state *s, const struct line *l
     const struct wb_machine_spec *p = &s->m->spec;
     *from = WB_FAR_SELF;
     if (is_sharer(s, l, cpu)) return 0;
-    if (l->state == LINE_SHARED && p->clean_forward && find_sharer(s, l, cpu, false, from))
+    if (is_shared(l) && p->clean_forward && find_sharer(s, l, cpu, false, from))
         return p->clean[*from].latency;
     return p->memory[0].latency;
 }
@@ -162,7 +237,7 @@ static sim_time write_trip(const struct wb_machine_state *s, const struct line *
 {
     const struct wb_machine_spec *p = &s->m->spec;
     bool sharer = is_sharer(s, l, cpu);
-    if (l->state == LINE_SHARED && find_sharer(s, l, cpu, true, from)) {
+    if (is_shared(l) && find_sharer(s, l, cpu, true, from)) {
         sim_time fetch = sharer ? 0 : p->dirty[*from].latency;
         return WB_MAX(p->upgrade[*from], fetch) + bus_delay(s, cpu, *from);
     }
@@ -174,47 +249,45 @@ static sim_time line_trip(const struct wb_machine_state *s, const struct line *l
                           enum wb_distance *from)
 {
     if (l->state != LINE_MODIFIED) return write ? write_trip(s, l, cpu, from) : read_trip(s, l, cpu, from);
-    *from = wb_topo_distance(s->m->topo, cpu, l->owner);
+    *from = wb_topo_distance(s->m->topo, cpu, l->a);
     return *from == WB_FAR_SELF ? 0 : s->m->spec.dirty[*from].latency + bus_delay(s, cpu, *from);
 }
 
 static void become_shared(struct wb_machine_state *s, line_id id, cpu_id cpu)
 {
     struct line *l = &s->line[id];
-    if (l->state != LINE_SHARED) {
-        cpu_id owner = l->state == LINE_MODIFIED ? l->owner : WB_NO_CPU;
-        take_sharers(s, id);
-        if (owner != WB_NO_CPU) add_sharer(s, l, owner);
-        l->state = LINE_SHARED;
-        l->owner = WB_NO_CPU;
+    if (is_shared(l)) {
+        add_sharer(s, id, cpu);
+        return;
     }
-    add_sharer(s, l, cpu);
+    name_cpus(l, l->state == LINE_MODIFIED ? l->a : cpu, cpu);
+    l->state = LINE_SHARED;
 }
 
 static void become_modified(struct wb_machine_state *s, struct line *l, cpu_id cpu)
 {
-    if (l->state == LINE_SHARED) drop_sharers(s, l);
+    if (l->state == LINE_MANY) drop_map(s, l);
     l->state = LINE_MODIFIED;
-    l->owner = cpu;
+    name_cpus(l, cpu, cpu);
 }
 
 void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
                     struct wb_line_cost *out)
 {
-    WB_CHECK(cpu < s->m->topo->ncpus && id < s->line_fresh && s->line[id].state != LINE_FREE, "CPU %u line %u", cpu,
-             id);
+    WB_CHECK(cpu < s->m->topo->ncpus && id < s->line_fresh && is_alive(&s->line[id]), "CPU %u line %u", cpu, id);
+    if (WB_UNLIKELY(now > s->line_epoch + EPOCH_MAX)) move_epoch(s, now);
     struct line *l = &s->line[id];
     bool write = op != WB_LINE_READ;
     bool modified = l->state == LINE_MODIFIED;
     sim_time trip = line_trip(s, l, cpu, write, &out->from);
     sim_time local = local_price(&s->m->spec, op);
     bool hit_read = !write && !trip; /* owner or sharer looks at its own copy */
-    sim_time start = hit_read ? now : WB_MAX(now, l->busy_until);
+    sim_time queue_end = hit_read ? now : busy_until(s, id), start = WB_MAX(now, queue_end);
     out->queue = start - now;
     out->transfer = trip ? WB_MAX(trip, local) : 0; /* a transfer was measured with its operation */
     out->local = trip ? 0 : local;
     out->done = start + out->transfer + out->local;
-    if (write || (modified && !hit_read)) l->busy_until = out->done;
+    if (write || (modified && !hit_read)) set_busy(s, id, out->done);
     if (write)
         become_modified(s, l, cpu);
     else if (!(modified && hit_read))
@@ -223,10 +296,10 @@ void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_
 
 sim_time wb_line_busy_until(const struct wb_machine_state *s, line_id l)
 {
-    return s->line[l].busy_until;
+    return busy_until(s, l);
 }
 
 cpu_id wb_line_owner(const struct wb_machine_state *s, line_id l)
 {
-    return s->line[l].state == LINE_MODIFIED ? s->line[l].owner : WB_NO_CPU;
+    return s->line[l].state == LINE_MODIFIED ? s->line[l].a : WB_NO_CPU;
 }

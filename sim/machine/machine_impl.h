@@ -92,18 +92,22 @@ struct page_link {
 };
 
 /* ---- lines.c ---- */
+#define LINE_BUSY_BITS 34
+#define LINE_CPU_BITS 14
 struct line {
-    sim_time busy_until;
-    cpu_id owner;     /* modified there; WB_NO_CPU: shared or in memory */
-    uint32_t state;   /* enum line_state; in the free list: next id */
-    uint64_t sharers; /* up to 64 CPUs: bit map; more: index into the pool of maps */
+    uint64_t busy : LINE_BUSY_BITS; /* end of the queue, from line_epoch on; in the free list: next id */
+    uint64_t state : 2;             /* enum line_state */
+    uint64_t a : LINE_CPU_BITS;     /* the owner; two sharers, who may be the same; or both: number of a map */
+    uint64_t b : LINE_CPU_BITS;
 };
+_Static_assert(sizeof(struct line) == 8, "a pipe has twenty of them");
+#define MAP_POOL_BYTES ((size_t)64 << 20) /* of address space; only maps that were in use cost memory */
 struct sharer_maps {
     uint32_t nwords, nmaps;
-    uint64_t *w;    /* nmaps * nwords */
-    line_id *line;  /* which line uses a map, WB_NO_LINE = free */
-    uint32_t *next; /* free list, then a round robin hand */
-    uint32_t free, hand;
+    uint64_t *w;   /* nmaps * nwords */
+    line_id *line; /* which line uses a map, WB_NO_LINE = free */
+    uint32_t *next;
+    uint32_t free, fresh, hand; /* free list, then those never used, then a round robin hand */
 };
 
 /* ---- bus.c ---- */
@@ -123,6 +127,7 @@ struct server {
 
 struct wb_machine_state {
     const struct wb_machine *m;
+    size_t bytes; /* of the block that this begins */
     struct wb_machine_sizes sizes;
     struct cache *cache;
     struct region *region; /* sizes.regions, then sizes.pages */
@@ -132,6 +137,8 @@ struct wb_machine_state {
     struct page_list *page_cpu, *page_node;
     struct page_link *page_link; /* [sizes.pages] */
     struct line *line;
+    sim_time *line_late; /* [sizes.lines] end of a queue that is too long for its line */
+    sim_time line_epoch;
     uint32_t line_free, line_fresh;
     struct sharer_maps maps;
     struct server *server;

@@ -1,11 +1,10 @@
 /* machine_state.c - the one block of memory that a run's hardware state lives in. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "machine_impl.h"
+#include "reserve.h"
 
 #define ALIGN 64u
-#define MAPS_MAX 4096u /* lines that are shared at one time, on machines of more than 64 CPUs */
 
 /* Hands out pieces of the block; with base NULL it only adds up. */
 struct layout {
@@ -37,8 +36,8 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     const struct wb_topology *t = m->topo;
     struct wb_machine_state dummy;
     if (!s) s = &dummy;
-    uint32_t nwords = t->ncpus > 64 ? WB_CPUMASK_WORDS(t->ncpus) : 0;
-    uint32_t nmaps = nwords ? WB_MIN(z->lines, MAPS_MAX) : 0;
+    uint32_t nwords = WB_CPUMASK_WORDS(t->ncpus);
+    uint32_t nmaps = (uint32_t)WB_MIN(z->lines, MAP_POOL_BYTES / (nwords * sizeof(uint64_t)));
     piece(l, 1, sizeof *s);
     s->cache = piece(l, t->ncaches, sizeof *s->cache);
     s->region = piece(l, (size_t)z->regions + z->pages, sizeof *s->region);
@@ -46,6 +45,7 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     s->page_node = piece(l, t->level[WB_LVL_NODE].ngroups, sizeof *s->page_node);
     s->page_link = piece(l, z->pages, sizeof *s->page_link);
     s->line = piece(l, z->lines, sizeof *s->line);
+    s->line_late = piece(l, z->lines, sizeof *s->line_late);
     s->maps.nwords = nwords;
     s->maps.nmaps = nmaps;
     s->maps.w = piece(l, (size_t)nmaps * nwords, sizeof *s->maps.w);
@@ -72,7 +72,7 @@ struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machin
     struct wb_machine_state *s = mem;
     struct layout l = {.base = mem};
     memset(s, 0, sizeof *s);
-    lay_out(s, &l, m, &z);
+    s->bytes = lay_out(s, &l, m, &z);
     s->m = m;
     s->sizes = z;
     /* Regions, pages and lines are written when they are made: what is never used costs no real memory. */
@@ -85,12 +85,11 @@ struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machin
 
 struct wb_machine_state *wb_machine_state_new(const struct wb_machine *m, const struct wb_machine_sizes *sizes)
 {
-    void *mem = NULL;
-    if (posix_memalign(&mem, ALIGN, wb_machine_state_size(m, sizes))) return NULL;
-    return wb_machine_state_init(mem, m, sizes);
+    void *mem = reserve_take(wb_machine_state_size(m, sizes));
+    return mem ? wb_machine_state_init(mem, m, sizes) : NULL;
 }
 
 void wb_machine_state_free(struct wb_machine_state *s)
 {
-    free(s);
+    if (s) reserve_give(s, s->bytes);
 }

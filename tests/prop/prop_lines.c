@@ -18,7 +18,8 @@ static struct wb_machine *machine;
 
 static struct prop_op make_access(struct prop_rng *r)
 {
-    return (struct prop_op){.kind = (uint32_t)prop_below(r, 4), .a = prop_u64(r), .b = prop_below(r, 300000)};
+    uint64_t pause = prop_below(r, 32) ? prop_below(r, 300000) : prop_below(r, 30 * WB_MS);
+    return (struct prop_op){.kind = (uint32_t)prop_below(r, 4), .a = prop_u64(r), .b = pause};
 }
 
 /* Least or greatest distance to another CPU that has the line, -1 when none has. */

@@ -120,7 +120,7 @@ static void contended_increments(void **state)
     wb_machine_free(m);
 }
 
-/* Above 64 CPUs sharers live in a pool of maps: exact while it lasts, then the oldest set is forgotten. */
+/* Two sharers are named by the line, more of them live in a map: all are remembered, whatever others share. */
 static void many_cpus_many_shared_lines(void **state)
 {
     (void)state;
@@ -135,12 +135,51 @@ static void many_cpus_many_shared_lines(void **state)
     assert_int_equal(k.transfer, 18000 * WB_FAR_REMOTE);
     assert_int_equal(k.from, WB_FAR_REMOTE);
     use(s, 6, first, WB_LINE_READ, 4000000);
-    /* 5999 more lines become shared: the pool holds 4096 */
     for (uint32_t i = 1; i < 6000; i++) {
         line_id l = wb_line_new(s);
-        use(s, 1, l, WB_LINE_READ, 5000000 + i);
+        for (cpu_id c = 1; c < 4; c++) use(s, c, l, WB_LINE_READ, 5000000 + i);
     }
-    assert_int_equal(use(s, 6, first, WB_LINE_READ, 6000000).transfer, 90000); /* forgotten: from memory */
+    assert_int_equal(use(s, 6, first, WB_LINE_READ, 6000000).local, 1000);
+    assert_int_equal(use(s, 3, first + 5999, WB_LINE_READ, 6000000).local, 1000);
+    wb_machine_state_free(s);
+    wb_machine_free(m);
+}
+
+/* Maps end somewhere: then the set that was made first is forgotten, its line is in memory. */
+static void maps_run_out(void **state)
+{
+    (void)state;
+    enum { LINES = 32768 + 10 }; /* the pool of 64 MiB has 32768 maps of 16384 CPUs */
+    const struct wb_machine_sizes many = {.lines = LINES};
+    struct wb_machine_spec spec = line_spec();
+    struct wb_machine *m = fixture_machine("pack:64 [numa] l3:1 core:256 pu:1", &spec);
+    struct wb_machine_state *s = wb_machine_state_new(m, &many);
+    for (uint32_t i = 0; i < LINES; i++) {
+        line_id l = wb_line_new(s);
+        for (cpu_id c = 0; c < 3; c++) use(s, c, l, WB_LINE_READ, i);
+    }
+    assert_int_equal(use(s, 1, 9, WB_LINE_READ, 6000000).transfer, 90000);
+    assert_int_equal(use(s, 1, 10, WB_LINE_READ, 6000000).local, 1000);
+    wb_machine_state_free(s);
+    wb_machine_free(m);
+}
+
+/* A queue of 100 ms does not fit the line itself: it is as exact as a short one, also after others have moved on. */
+static void very_long_queue(void **state)
+{
+    (void)state;
+    struct wb_machine_spec spec = line_spec();
+    spec.dirty[WB_FAR_REMOTE].latency = 100 * WB_US;
+    struct wb_machine *m = fixture_machine("pack:2 [numa] l3:1 core:2 pu:1", &spec);
+    struct wb_machine_state *s = wb_machine_state_new(m, &sizes);
+    line_id l = wb_line_new(s), other = wb_line_new(s);
+    sim_time end = 0;
+    for (uint32_t i = 0; i < 1000; i++) end = use(s, i & 1 ? 2 : 0, l, WB_LINE_RMW, 0).done;
+    assert_int_equal(end, 90000 + 999 * 100 * WB_US);
+    for (sim_time now = 0; now < 99 * WB_MS; now += WB_MS) use(s, 1, other, WB_LINE_RMW, now);
+    assert_int_equal(wb_line_busy_until(s, l), end);
+    assert_int_equal(use(s, 0, l, WB_LINE_RMW, 99 * WB_MS).queue, end - 99 * WB_MS);
+    assert_int_equal(use(s, 0, l, WB_LINE_RMW, 400 * WB_MS).queue, 0);
     wb_machine_state_free(s);
     wb_machine_free(m);
 }
@@ -171,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(owner_sharers_and_memory), cmocka_unit_test(queue_in_front_of_a_line),
         cmocka_unit_test(contended_increments),     cmocka_unit_test(many_cpus_many_shared_lines),
+        cmocka_unit_test(maps_run_out),             cmocka_unit_test(very_long_queue),
         cmocka_unit_test(transfer_over_a_busy_bus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
