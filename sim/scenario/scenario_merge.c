@@ -224,6 +224,8 @@ static void lay_lone_fragment(struct build *b)
     struct scan_node *entry = make_node(a, list, SCAN_GROUP, NULL, NULL);
     make_node(a, entry, SCAN_STRING, "base", b->s->fragment);
     raw_lay(b, root, "", "file");
+    /* Long enough for balancing to show: a benchmark's own amount of work may last a few milliseconds. */
+    lay_text(b, "run.duration", "1 s", "a workload run by name");
 }
 
 /* The scenario's own groups; those that -m or -k replace stay out. */
