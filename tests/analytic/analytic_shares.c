@@ -2,9 +2,9 @@
 /*
  * Who computes all the time gets CPU time by its time slice: between two swaps of the arrays each runs for one slice.
  *
- * Linux 2.6.10 .. 2.6.22 kernel/sched.c task_timeslice(): DEF_TIMESLICE (100 ms) times (140 - static priority) / 20, four
- * times that below nice 0, at least MIN_TIMESLICE (5 ms). So hogs of nice n share one CPU as slice(n) : sum of slices, to
- * the tick, over whole rounds; and hogs of equal nice, as many on each CPU, get the same.
+ * Linux 2.6.10 .. 2.6.22 kernel/sched.c task_timeslice(): DEF_TIMESLICE (100 ms) times (140 - static priority) / 20,
+ * four times that below nice 0, at least MIN_TIMESLICE (5 ms). So hogs of nice n share one CPU as slice(n) : sum of
+ * slices, to the tick, over whole rounds; and hogs of equal nice, as many on each CPU, get the same.
  */
 #include "wbtest.h"
 
@@ -64,7 +64,7 @@ static uint32_t times(struct wb_sim *s, sim_time when, sim_time *ran, uint32_t r
     return n;
 }
 
-/* Each gets its slice a round. Nobody begins as interactive (start_bonus 0), which would take some rounds to wear off. */
+/* Each gets its slice a round. Nobody begins as interactive (start_bonus 0): that takes some rounds to wear off. */
 static void check_nice(const char *version, const int *nice, uint32_t n)
 {
     enum { ROUNDS = 7 };

@@ -1,4 +1,5 @@
-/* prop_engine.c - random scenarios: posting every segment as an event, running every tick and auditing invariants change no byte. */
+/* prop_engine.c - random scenarios: posting every segment as an event, running every tick and auditing invariants
+ * change no byte. */
 #include "simtest.h"
 #include "wbtest.h"
 
@@ -16,7 +17,8 @@ static const char *pick(const char *const *from, uint32_t n)
 {
     return from[below(n)];
 }
-#define PICK(...) pick((const char *const[]){__VA_ARGS__}, (uint32_t)WB_ARRAY_SIZE(((const char *const[]){__VA_ARGS__})))
+#define PICK(...) \
+    pick((const char *const[]){__VA_ARGS__}, (uint32_t)WB_ARRAY_SIZE(((const char *const[]){__VA_ARGS__})))
 
 /* A small machine, an old or newer kernel, two or three workloads that share it. */
 static void scenario(char *buf, size_t n)
@@ -25,18 +27,19 @@ static void scenario(char *buf, size_t n)
                             "pack:2 l3:1(size=8388608) core:2 pu:2", "pack:1 l3:1 core:3 pu:1");
     const char *kernel = PICK("linux-2.6.10", "linux-2.6.11", "linux-2.6.22");
     const char *pipe = PICK("2.6.10", "2.6.11", "2.6.24", "5.5", "6.18");
-    (void)snprintf(buf, n,
-                   "schema = 1;\n"
-                   "machine : { topology = \"%s\"; };\n"
-                   "kernel : { base = \"%s\"; pipe = \"%s\"; page_size = \"%s\"; preempt = %s;\n"
-                   "  noise = ( { gap = \"exp(300 us)\"; cost = \"uniform(1 us, 20 us)\"; } ); };\n"
-                   "workload = ( { name = \"a\"; kind = \"pipe_bw\"; message = \"%s\"; copies = %u; },\n"
-                   "  { name = \"b\"; kind = \"pipe_latency\"; think = \"exp(5 us)\"; },\n"
-                   "  { name = \"c\"; kind = \"periodic\"; run = \"exp(300 us)\"; sleep = \"exp(700 us)\"; count = %u; },\n"
-                   "  { name = \"d\"; kind = \"hog\"; count = %u; nice = %d; } );\n"
-                   "run : { duration = \"%u ms\"; warmup = \"%u ms\"; seed = %u; window = \"5 ms\"; start_spread = \"3 ms\"; };\n",
-                   topo, kernel, pipe, PICK("4 KiB", "16 KiB"), PICK("true", "false"), PICK("1 B", "4 KiB", "64 KiB"), 1 + below(3),
-                   1 + below(3), 1 + below(3), (int)below(20) - 5, 15 + below(30), below(10), 1 + below(1000));
+    (void)snprintf(
+        buf, n,
+        "schema = 1;\n"
+        "machine : { topology = \"%s\"; };\n"
+        "kernel : { base = \"%s\"; pipe = \"%s\"; page_size = \"%s\"; preempt = %s;\n"
+        "  noise = ( { gap = \"exp(300 us)\"; cost = \"uniform(1 us, 20 us)\"; } ); };\n"
+        "workload = ( { name = \"a\"; kind = \"pipe_bw\"; message = \"%s\"; copies = %u; },\n"
+        "  { name = \"b\"; kind = \"pipe_latency\"; think = \"exp(5 us)\"; },\n"
+        "  { name = \"c\"; kind = \"periodic\"; run = \"exp(300 us)\"; sleep = \"exp(700 us)\"; count = %u; },\n"
+        "  { name = \"d\"; kind = \"hog\"; count = %u; nice = %d; } );\n"
+        "run : { duration = \"%u ms\"; warmup = \"%u ms\"; seed = %u; window = \"5 ms\"; start_spread = \"3 ms\"; };\n",
+        topo, kernel, pipe, PICK("4 KiB", "16 KiB"), PICK("true", "false"), PICK("1 B", "4 KiB", "64 KiB"),
+        1 + below(3), 1 + below(3), 1 + below(3), (int)below(20) - 5, 15 + below(30), below(10), 1 + below(1000));
 }
 
 /* A scenario is run five times, so far fewer than WB_PROP_RUNS, which counts lists of operations elsewhere. */
@@ -55,7 +58,8 @@ static void same_bytes(void **state)
         uint64_t plain = simtest_fingerprint(text, NULL, NULL);
         uint64_t posted = simtest_fingerprint(text, NULL, &(struct wb_run_options){.no_inline = true});
         uint64_t ticked = simtest_fingerprint(text, NULL, &(struct wb_run_options){.no_elide = true});
-        uint64_t audited = simtest_fingerprint(text, NULL, &(struct wb_run_options){.audit = true, .no_inline = true, .no_elide = true});
+        uint64_t audited = simtest_fingerprint(
+            text, NULL, &(struct wb_run_options){.audit = true, .no_inline = true, .no_elide = true});
         uint64_t traced = simtest_fingerprint(text, NULL, &(struct wb_run_options){.trace_capacity = 4096});
         if (posted != plain || ticked != plain || audited != plain || traced != plain)
             fail_msg("scenario %d: posted %d ticked %d audited %d traced %d\n%s", i, posted == plain, ticked == plain,

@@ -3,9 +3,10 @@
  * Three short stories of the O(1) scheduler that one can read: the race between a waker that is about to sleep and the
  * tick of an idle CPU, the affine pull of a sync wakeup, and active balancing.
  *
- * Two CPUs below one domain, rules and numbers of Linux 2.6.11 at HZ 1000. CPU 0 ticks at every whole millisecond, CPU 1
- * half a millisecond later. Nothing takes time but a wakeup (1 us), a switch (2 us), moving a queued task (3 us) and the
- * flight of an interrupt to the other CPU (4 us). Bonuses are off: all tasks have one priority, so nobody preempts.
+ * Two CPUs below one domain, rules and numbers of Linux 2.6.11 at HZ 1000. CPU 0 ticks at every whole millisecond,
+ * CPU 1 half a millisecond later. Nothing takes time but a wakeup (1 us), a switch (2 us), moving a queued task (3 us)
+ * and the flight of an interrupt to the other CPU (4 us). Bonuses are off: all tasks have one priority, so nobody
+ * preempts.
  */
 #include "wbtest.h"
 
@@ -103,8 +104,8 @@ static struct story wakeup(struct steps_task *task, cpu_id cpu, uint32_t flags, 
     return (struct story){.task = task, .n = 2, .from = 10 * WB_MS, .to = 13 * WB_MS};
 }
 
-/* The wakee waits behind its waker. CPU 1's next tick does nothing: the load of CPU 0 is damped and still one task's. The
- * tick of CPU 0 lifts it to one and a half, and the second tick of CPU 1 takes the wakee away, cold as it is. */
+/* The wakee waits behind its waker. CPU 1's next tick does nothing: the load of CPU 0 is damped and still one task's.
+ * The tick of CPU 0 lifts it to one and a half, and the second tick of CPU 1 takes the wakee away, cold as it is. */
 static void the_idle_cpu_grabs(void **state)
 {
     struct steps_task task[2];
@@ -171,8 +172,8 @@ static void a_plain_wakeup_does_not(void **state)
            "    303.0 cpu0: waker ends, idle runs\n");
 }
 
-/* Who may move runs, and who waits may not move: idle CPU 1 balances in vain, at longer and longer intervals. The fourth
- * time it wakes the migration thread of CPU 0, which preempts the movable task and pushes it over. */
+/* Who may move runs, and who waits may not move: idle CPU 1 balances in vain, at longer and longer intervals. The
+ * fourth time it wakes the migration thread of CPU 0, which preempts the movable task and pushes it over. */
 static void the_migration_thread_pushes(void **state)
 {
     struct steps_task task[] = {
