@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -98,6 +99,39 @@ void counts_read_proc(const char *proc, int pid, int tid, struct real_counts *c)
         snprintf(path, sizeof path, "%s/%d/task/%d/%s", proc, pid, tid, source[i].file);
         if (read_text(path, text, sizeof text)) source[i].parse(text, c);
     }
+}
+
+void counts_open_self(struct counts_self *s)
+{
+    s->sched = open("/proc/thread-self/sched", O_RDONLY | O_CLOEXEC);
+    s->schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+}
+
+static bool read_again(int fd, char *text, size_t n)
+{
+    ssize_t got = fd >= 0 ? pread(fd, text, n - 1, 0) : -1;
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+void counts_read_self(const struct counts_self *s, struct real_counts *c)
+{
+    char text[4096]; /* what is looked for stands in the first lines */
+    struct rusage own;
+    memset(c, 0, sizeof *c);
+    if (read_again(s->schedstat, text, sizeof text)) counts_parse_schedstat(text, c);
+    if (read_again(s->sched, text, sizeof text)) counts_parse_sched(text, c);
+    if (c->have & REAL_HAVE_SWITCHES || getrusage(RUSAGE_THREAD, &own)) return;
+    c->voluntary = (uint64_t)own.ru_nvcsw;
+    c->involuntary = (uint64_t)own.ru_nivcsw;
+    c->have |= REAL_HAVE_SWITCHES | REAL_HAVE_SPLIT;
+}
+
+void counts_close_self(struct counts_self *s)
+{
+    if (s->sched >= 0) close(s->sched);
+    if (s->schedstat >= 0) close(s->schedstat);
+    s->sched = s->schedstat = -1;
 }
 
 static int open_event(uint64_t config, int tid, bool inherit)

@@ -100,6 +100,8 @@ pid_t task_fork(struct real_board *b, struct real_task *t, real_body *body, void
 int task_thread(struct real_board *b, struct real_task *t, real_body *body, void *arg);
 /* Affinity, nice, class of a task, by the spec. false with t->error set. */
 bool task_settle(struct real_board *b, struct real_task *t);
+/* Bind the caller to `allowed`, as taskset would; nothing when it is not given. Refusals show up in the tasks. */
+void task_confine(const struct real_board *b);
 /* Say that this task is ready, and wait for `go`. */
 void task_ready(struct real_board *b, struct real_task *t);
 /* Say that this task's timed part is over, and wait to be killed. */
@@ -144,6 +146,13 @@ static inline bool meter_count(struct meter_run *r, uint64_t now, uint64_t n, bo
 /* --- real_counts.c ------------------------------------------------------------------------------------------------ */
 /* Counts of a task from PROC/PID/task/TID/{schedstat,sched,status}. proc: "/proc" (a test has its own). */
 void counts_read_proc(const char *proc, int pid, int tid, struct real_counts *c);
+/* The caller's own counts, for a task that must not spend time on it at the end: files opened before the clock runs are read again. */
+struct counts_self {
+    int sched, schedstat; /* descriptors or -1 */
+};
+void counts_open_self(struct counts_self *s);
+void counts_read_self(const struct counts_self *s, struct real_counts *c);
+void counts_close_self(struct counts_self *s);
 void counts_parse_sched(const char *text, struct real_counts *c);
 void counts_parse_status(const char *text, struct real_counts *c);
 void counts_parse_schedstat(const char *text, struct real_counts *c);

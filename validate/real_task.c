@@ -128,6 +128,11 @@ static bool is_empty(const struct real_cpus *set)
     return true;
 }
 
+void task_confine(const struct real_board *b)
+{
+    if (!is_empty(&b->spec.allowed)) (void)set_affinity(&b->spec.allowed);
+}
+
 /* Which CPUs: its end's own, else its turn of the list, else all that are allowed. */
 static bool pin(const struct real_board *b, const struct real_task *t)
 {

@@ -134,12 +134,33 @@ static void test_self(void **state)
     assert_int_equal(fd[0], -1);
 }
 
+/* The same of the caller, by descriptors that stay open. */
+static void test_own(void **state)
+{
+    (void)state;
+    struct timespec nap = {.tv_nsec = 200000};
+    struct counts_self self, none = {-1, -1};
+    struct real_counts before, after;
+    counts_open_self(&self);
+    counts_read_self(&self, &before);
+    for (int i = 0; i < 20; i++) nanosleep(&nap, NULL);
+    counts_read_self(&self, &after);
+    struct real_counts d = counts_since(&before, &after);
+    assert_true(d.have & REAL_HAVE_SWITCHES); /* getrusage tells at least these */
+    assert_in_range(d.voluntary, 20, 60);
+    counts_close_self(&self);
+    assert_int_equal(self.sched, -1);
+    counts_read_self(&none, &after);
+    assert_int_equal(after.have, REAL_HAVE_SWITCHES | REAL_HAVE_SPLIT);
+    assert_true(after.voluntary >= 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sched),      cmocka_unit_test(test_status_and_schedstat),
         cmocka_unit_test(test_difference), cmocka_unit_test(test_fallback),
-        cmocka_unit_test(test_self),
+        cmocka_unit_test(test_self),       cmocka_unit_test(test_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
