@@ -13,6 +13,29 @@ static const struct exp_metric *primary(const struct exp_result *r)
     return r && r->primary ? exp_result_find(r, r->primary_instance, r->primary) : NULL;
 }
 
+/* "pipe=2.6.10, page_size=4 KiB": the last word of each key, long values cut. Two axes whose keys end alike
+ * keep the whole label. */
+static void point_label(const struct exp_result *r, char *buf, size_t n)
+{
+    size_t used = 0;
+    buf[0] = 0;
+    for (size_t i = 0; i < r->nparams; i++) {
+        const char *key = r->param[i].key, *dot = strrchr(key, '.'), *word = dot ? dot + 1 : key;
+        for (size_t k = 0; k < i; k++) {
+            const char *other = strrchr(r->param[k].key, '.');
+            if (!strcmp(word, other ? other + 1 : r->param[k].key)) {
+                snprintf(buf, n, "%s", r->label);
+                return;
+            }
+        }
+        char *value = exp_text_terminal(r->param[i].value, 24);
+        used += (size_t)snprintf(buf + used, n - used, "%s%s=%s", i ? ", " : "", word, value);
+        free(value);
+        if (used >= n) return;
+    }
+    if (!r->nparams) snprintf(buf, n, "%s", r->label);
+}
+
 static const struct exp_result *first_result(const struct exp_study *s)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -33,7 +56,9 @@ static void table_row(struct out_table *t, const struct exp_result *r, const cha
     snprintf(n, sizeof n, "%zu%s", r->replications, r->goal_reached ? "" : "!");
     if (together) snprintf(share, sizeof share, "%.1f%%", 100 * together->sum.mean);
     if (moves) exp_format_value(rate, sizeof rate, moves->sum.mean, "1/s");
-    const char *cell[] = {r->label, mean, half, n, share, rate};
+    char label[256];
+    point_label(r, label, sizeof label);
+    const char *cell[] = {label, mean, half, n, share, rate};
     out_table_row(t, cell);
 }
 
@@ -100,7 +125,9 @@ static void compare_row(struct out_table *t, const struct exp_result *best, cons
              : significant ? "significant"
                            : "no clear change",
              s.n);
-    const char *cell[] = {ratio, other->label, range, verdict};
+    char label[256];
+    point_label(other, label, sizeof label);
+    const char *cell[] = {ratio, label, range, verdict};
     out_table_row(t, cell);
 }
 
@@ -108,7 +135,9 @@ static void print_comparison(const struct run_view *v, const struct exp_metric *
 {
     const struct exp_result *best = best_point(v->study, m);
     if (!best || m->better == WB_BETTER_NONE) return;
-    char *label = exp_text_terminal(best->label, 80);
+    char name[256];
+    point_label(best, name, sizeof name);
+    char *label = exp_text_terminal(name, 100);
     printf("\n%sSummary%s (%s, %s is better)\n  %s  is\n", st->bold, st->off, m->name, wb_better_name(m->better),
            label);
     free(label);
@@ -133,7 +162,9 @@ static void print_notes(const struct run_view *v, const struct out_style *st)
         for (size_t k = 0; v->study->result[i] && k < v->study->result[i]->nnotes; k++) {
             const struct exp_note *note = &v->study->result[i]->note[k];
             if (shown++ >= (v->o->verbose ? 1000u : 6u)) continue;
-            char *text = exp_text_terminal(note->text, 200), *label = exp_text_terminal(v->study->result[i]->label, 60);
+            char name[256];
+            point_label(v->study->result[i], name, sizeof name);
+            char *text = exp_text_terminal(note->text, 200), *label = exp_text_terminal(name, 60);
             printf("%s  %sNote %s%s: %s: %s\n", shown == 1 ? "\n" : "", st->warn, note->code, st->off, label, text);
             free(text);
             free(label);

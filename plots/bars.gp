@@ -3,7 +3,8 @@
 set terminal @TERMINAL@
 @SETOUTPUT@
 set encoding utf8
-set title @TITLE@ noenhanced
+set label 1 @TITLE@ at screen 0.5,screen 1 offset 0,-1.2 center noenhanced
+set tmargin 3
 set grid x back lc rgb '#DDDDDD' lt 1 lw 0.7
 set border 1
 set tics nomirror

@@ -76,7 +76,7 @@ static void test_files_without_gnuplot(void **state)
     unlink(path);
     snprintf(path, sizeof path, "%s.gp", base);
     const char *gp = read_file(path);
-    assert_non_null(strstr(gp, "set title 'a  title  with  id ' noenhanced"));
+    assert_non_null(strstr(gp, "set label 1 'a  title  with  id ' at screen"));
     assert_non_null(strstr(gp, "plot 'p.dat' using"));
     assert_null(strchr(gp, '`'));
     assert_null(strstr(gp, "@"));
