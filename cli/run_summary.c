@@ -142,7 +142,8 @@ static void print_wakeups(const struct exp_result *r)
 
 static void print_migrations(const struct run_view *v, const struct exp_result *r)
 {
-    static const char *const kind[] = {"wake", "newidle", "periodic", "nohz", "active", "exec", "fork", "affinity", "pick"};
+    static const char *const kind[] = {"wake", "newidle", "periodic", "nohz", "active",
+                                       "exec", "fork",    "affinity", "pick"};
     double all = mean_of(r, "migrations"), rate = mean_of(r, "migrations.rate");
     char n[48], name[64];
     if (isnan(all)) return;
