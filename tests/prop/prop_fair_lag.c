@@ -153,12 +153,11 @@ static bool choice_agrees(struct world *w, char *why, size_t n)
     }
     const struct fair_task *got = fair_eevdf_order.choose(here(w), queue(w));
     if (r->nr == 1) return got->on_rq || (snprintf(why, n, "the only one"), false);
-    if (got == curr) {
-        bool guarded = w->v == FAIR_6_18 ? fair_before(curr->vruntime, curr->vprot) : curr->vprot == curr->deadline;
-        if (fair_eligible(r, curr) && (guarded || !best || !fair_before(best->deadline, curr->deadline))) return true;
-    } else if (best && got->deadline == best->deadline && fair_eligible(r, got)) {
-        return true;
-    }
+    bool able = curr && fair_eligible(r, curr);
+    bool guarded =
+        able && (w->v == FAIR_6_18 ? fair_before(curr->vruntime, curr->vprot) : curr->vprot == curr->deadline);
+    bool earlier = able && (!best || fair_before(curr->deadline, best->deadline));
+    if (guarded || earlier ? got == curr : got != curr && best && got->deadline == best->deadline) return true;
     return snprintf(why, n, "task %u chosen", got->t->id), false;
 }
 
