@@ -24,7 +24,8 @@ void kick_send(struct wb_exec *x)
     struct wb_cpu *me = cpu_of(x);
     for (uint32_t i = 0; i < me->nkick; i++) {
         struct wb_cpu *c = &s->cpu[me->kick[i]];
-        if (!c->rq.polling) {
+        bool polls = c->rq.polling || (s->k.idle_poll && wb_idle_cpu(&c->rq));
+        if (!polls) {
             ipi_send(x, c->id);
             continue;
         }
