@@ -147,6 +147,65 @@ static bool help_verb(const struct verb *v, const struct wb_key_registry *keys)
     return true;
 }
 
+static void only_keys(const struct wb_key_registry *keys, const char *scope, const char *only)
+{
+    size_t n = strlen(scope);
+    printf("  Keys of its own:\n");
+    for (size_t i = 0; i < wb_keys_count(keys); i++) {
+        const struct wb_key *k = wb_keys_at(keys, i);
+        const char *at = k->only ? strstr(k->only, only) : NULL;
+        char end = at ? at[strlen(only)] : 'x';
+        if (!at || (end && end != ' ') || (at > k->only && at[-1] != ' ') || strncmp(k->path, scope, n)) continue;
+        printf("    %-32s %s\n", k->path, k->def ? k->def : "");
+    }
+}
+
+static void metric_row(const struct wb_metric_def *m)
+{
+    char *text;
+    if (asprintf(&text, "%s [%s], %s is better: %s", m->name, m->unit, wb_better_name(m->better), m->help) < 0) return;
+    wrap_print(stdout, text, 4, WIDTH);
+    free(text);
+}
+
+/* A workload, an IPC kind or a scheduler family by its name: `help pipe_bw`, `help o1`. */
+static bool help_model(const struct wb_key_registry *keys, const char *word)
+{
+    const struct wb_registry *r = cli_models();
+    for (size_t i = 0; i < r->nworkloads; i++) {
+        const struct wb_workload_ops *w = r->workloads[i];
+        if (strcmp(w->kind, word)) continue;
+        printf("%s   workload, as %s\n", w->kind, w->real);
+        wrap_print(stdout, w->help, 2, WIDTH);
+        if (w->weakness) wrap_print(stdout, w->weakness, 2, WIDTH);
+        only_keys(keys, "workload.", word);
+        if (w->nmetrics) printf("  Reports:\n");
+        for (size_t k = 0; k < w->nmetrics; k++) metric_row(&w->metrics[k]);
+        return true;
+    }
+    for (size_t i = 0; i < r->npolicies; i++) {
+        if (strcmp(r->policies[i]->name, word)) continue;
+        printf("%s   scheduler family\n", word);
+        wrap_print(stdout, r->policies[i]->help, 2, WIDTH);
+        only_keys(keys, "policy.", word);
+        return true;
+    }
+    return false;
+}
+
+static bool help_metric(const char *word)
+{
+    const struct wb_registry *r = cli_models();
+    const struct wb_metric_def *m = wb_metric_def_find(word);
+    for (size_t i = 0; !m && i < r->nworkloads; i++)
+        for (size_t k = 0; !m && k < r->workloads[i]->nmetrics; k++)
+            if (!strcmp(r->workloads[i]->metrics[k].name, word)) m = &r->workloads[i]->metrics[k];
+    if (!m) return false;
+    printf("%s   metric\n", word);
+    metric_row(m);
+    return true;
+}
+
 static int unknown_word(const struct wb_key_registry *keys, const char *word)
 {
     size_t n = 0, max = wb_keys_count(keys) + verb_table_n;
@@ -159,7 +218,7 @@ static int unknown_word(const struct wb_key_registry *keys, const char *word)
     snprintf(hint, sizeof hint, "Did you mean '%s'?", near ? near : "");
     int rc = cli_usage_error("wakebal help",
                              near ? hint : "See `wakebal list keys', `wakebal list errors' and `wakebal help'.",
-                             "'%.100s' is no verb, key, group or error code", word);
+                             "'%.100s' is no verb, key, group, workload, policy, metric or error code", word);
     free(names);
     return rc;
 }
@@ -174,7 +233,9 @@ static int help_word(const char *word)
     snprintf(group, sizeof group, "%.*s", (int)(n && word[n - 1] == '.' ? n - 1 : n), word);
     bool dotted = n && word[n - 1] == '.';
     bool found = !dotted && help_verb(verb_find(word), keys);
-    if (!found) found = help_code(word) || help_path(keys, group) || help_leaf(keys, word);
+    if (!found)
+        found = help_code(word) || help_model(keys, word) || help_path(keys, group) || help_leaf(keys, word) ||
+                help_metric(word);
     if (!found) rc = unknown_word(keys, word);
     wb_keys_free(keys);
     return rc;

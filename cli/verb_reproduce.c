@@ -24,6 +24,7 @@
 struct reproduce {
     struct cli_options o;
     const char *expected, *write_expected, *plot;
+    json_t *doc; /* what --expected holds */
     bool no_sensitivity;
     struct wb_key_registry *keys;
     struct wb_diag *d;
@@ -290,17 +291,25 @@ static int write_files(struct reproduce *r)
 }
 
 /* ------------------------------------------------------------------ verdicts */
-static int compare_expected(const struct reproduce *r)
+/* Before anything runs: a wrong name must not cost minutes. */
+static int read_expected(struct reproduce *r)
 {
     json_error_t e;
+    if (!r->expected) return EXIT_FINE;
+    r->doc = json_load_file(r->expected, 0, &e);
+    if (r->doc) return EXIT_FINE;
+    if (e.line > 0)
+        fprintf(stderr, "%.200s:%d:%d: error: %s\n  = give a file that --write-expected wrote\n", r->expected, e.line,
+                e.column, e.text);
+    else
+        fprintf(stderr, "error: %s\n  = give a file that --write-expected wrote\n", e.text);
+    return EXIT_INVALID;
+}
+
+static int compare_expected(const struct reproduce *r)
+{
     char *text = NULL;
-    json_t *doc = json_load_file(r->expected, 0, &e);
-    if (!doc) {
-        fprintf(stderr, "wakebal reproduce: cannot read '%.200s': %s (line %d)\n", r->expected, e.text, e.line);
-        return EXIT_INVALID;
-    }
-    int n = case_compare_expected(r->c, r->n, doc, &text);
-    json_decref(doc);
+    int n = case_compare_expected(r->c, r->n, r->doc, &text);
     if (n < 0)
         fprintf(stderr, "wakebal reproduce: '%.200s' holds no verdicts (schema wakebal.expected/1)\n", r->expected);
     char *line = NULL;
@@ -348,6 +357,7 @@ static int print_plan(const struct reproduce *r)
 static int reproduce(struct reproduce *r)
 {
     int rc = load_cases(r);
+    if (!rc) rc = read_expected(r);
     if (rc) return rc;
     if (r->o.dry_run) return print_plan(r);
     rc = run_cases(r);
@@ -372,6 +382,7 @@ int verb_reproduce(int argc, char **argv)
         if (!rc) rc = bad;
         for (size_t i = 0; i < r.n; i++) case_free(r.c[i]);
         free(r.c);
+        if (r.doc) json_decref(r.doc);
         wb_diag_free(r.d);
         wb_keys_free(r.keys);
     }

@@ -63,7 +63,7 @@ try 0 out "kernel.hz" help hz
 try 0 out "machine.idle.*.exit" help machine.idle.c1.exit
 try 0 out "an integer that libconfig would wrap" help E120
 try 2 err "Did you mean 'run.window'?" help run.windw
-try 2 err "is no verb, key, group or error code" help frobnicate
+try 2 err "is no verb, key, group, workload, policy, metric or error code" help frobnicate
 
 for what in keys machines kernels workloads policies cases studies metrics errors; do
     try 0 out "" list "$what"
