@@ -358,6 +358,58 @@ static void caches_5_4_and_later(void **state)
     check_table(cache_rows, WB_ARRAY_SIZE(cache_rows), MODERN);
 }
 
+/* ---- signatures of 5.4 and later ---- */
+
+/* All patterns of busy CPUs around a lone waker on CPU 0: whoever is idle in its cache is found. */
+static void sync_never_stacks_beside_an_idle_cpu(void **state)
+{
+    (void)state;
+    for (uint32_t v = FAIR_5_4; v < FAIR_RELEASES; v++) {
+        for (uint32_t pattern = 0; pattern < 8; pattern++) {
+            char busy[16] = "4";
+            for (int c = 1; c < 4; c++)
+                if (pattern >> (c - 1) & 1) (void)sprintf(busy + strlen(busy), " %d", c);
+            struct row r = {AT(0, QUADS, 4, 0, SYNC, busy, 0)};
+            struct scene k;
+            build(&k, &r, (enum fair_release)v);
+            struct wb_choice c = choose(&k, &r);
+            assert_true(pattern == 7 ? c.cpu == 0 : c.cpu > 0 && c.cpu < 4 && !(pattern >> (c.cpu - 1) & 1));
+            fake_free(k.s);
+        }
+    }
+}
+
+static void check_signature(const struct row *r, uint32_t releases)
+{
+    for (uint32_t v = 0; v < FAIR_RELEASES; v++)
+        if (releases >> v & 1) check_row(r, 0, (enum fair_release)v);
+}
+
+static void sync_wakee_leaves_a_far_prev_for_the_wakers_cache(void **state)
+{
+    (void)state;
+    const struct row idle = {AT(MODERN, QUADS, 6, 0, SYNC, "", 1), H(SYNC), W(CPU)};
+    const struct row busy = {AT(MODERN, QUADS, 6, 0, SYNC, "6", 1), H(SYNC), W(CPU)};
+    check_signature(&idle, MODERN);
+    check_signature(&busy, MODERN);
+}
+
+static void full_cache_stacks_on_the_target(void **state)
+{
+    (void)state;
+    const struct row r = {AT(MODERN, QUADS, 6, 0, SYNC, "6", 0), H(SYNC), W(FULL), .scan = 1};
+    check_signature(&r, V515);
+}
+
+static void wakers_of_many_are_wide_at_llc_size_flips(void **state)
+{
+    (void)state;
+    const struct row below = {AT(MODERN, QUADS, 6, 0, SYNC, "", 1), H(SYNC), W(CPU), .waker_flips = 99, .wakee_flips = 3};
+    const struct row at = {AT(MODERN, QUADS, 6, 0, SYNC, "", 6), H(WIDE), W(IDLE), .waker_flips = 99, .wakee_flips = 4};
+    check_signature(&below, MODERN);
+    check_signature(&at, MODERN);
+}
+
 /* ---- beyond tables ---- */
 
 /* A waker of one task keeps its flips at 1; one of two tasks in turn flips each time; a second without wakeups halves. */
@@ -496,6 +548,10 @@ int main(void)
         cmocka_unit_test(loads_2_6_23_2_6_24),
         cmocka_unit_test(siblings_2_6_35_2_6_36),
         cmocka_unit_test(caches_5_4_and_later),
+        cmocka_unit_test(sync_never_stacks_beside_an_idle_cpu),
+        cmocka_unit_test(sync_wakee_leaves_a_far_prev_for_the_wakers_cache),
+        cmocka_unit_test(full_cache_stacks_on_the_target),
+        cmocka_unit_test(wakers_of_many_are_wide_at_llc_size_flips),
         cmocka_unit_test(flips_count_changes_of_wakee),
         cmocka_unit_test(recent_cpu_by_version),
         cmocka_unit_test(idle_core_hint),
