@@ -104,7 +104,7 @@ static uint32_t flags_honoured(const struct wb_config *cfg)
 static void read_balancing(struct o1_sim *o, const struct wb_config *cfg)
 {
     o->sched_smt = given_bool(cfg, "kernel.sched_smt", true);
-    o->flag_mask = flags_honoured(cfg);
+    o->ladder.flag_mask = flags_honoured(cfg);
     o->wake_idle = given_bool(cfg, "policy.wake_idle", o->sched_smt);
     o->smt_nice = given_bool(cfg, "policy.smt_nice", o->sched_smt && o->v->smt_nice);
     o->sync = given_bool(cfg, "policy.sync_wakeups", true);
@@ -156,13 +156,14 @@ static int init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d
     o->ncpus = wb_ncpus(s);
     o->hz = wb_hz(s);
     o->tick_ns = 1000000000ull / o->hz;
-    o->ilb = WB_NO_CPU;
-    o->nohz_mask = (struct wb_cpumask){.ncpus = o->ncpus, .nwords = WB_CPUMASK_WORDS(o->ncpus)};
-    o->nohz_mask.w = wb_sim_alloc(s, o->nohz_mask.nwords * sizeof(uint64_t));
+    nohz_owner_init(s, &o->idlers);
+    o->ladder.serializing = &o->serializing;
+    o->ladder.interval = o1_interval_of_pass;
     read_interactivity(o, cfg);
     read_balancing(o, cfg);
     o1_prio_init(o);
     label_functions(s, o);
+    o->ladder.fn_visit = o->fn_rebalance;
     init_queues(s, o);
     o1_domains_built(s);
     return 0;

@@ -20,6 +20,9 @@
 #ifndef WB_SCHED_O1_H
 #define WB_SCHED_O1_H
 
+#include "busiest.h"
+#include "ladder.h"
+#include "nohz_owner.h"
 #include "wakebal/kernel.h"
 
 #define O1_SCALE 128u    /* SCHED_LOAD_SCALE */
@@ -28,7 +31,6 @@
 #define O1_PRIO_IDLE O1_PRIOS
 #define O1_BONUS_MAX 40u
 #define O1_LOADS 3u     /* damped loads: index i moves 1/2^i of the way per tick */
-#define O1_EXCLUDED 32u /* queues that one pass may give up on */
 
 /* Why. Indexes into o1_rules[]. */
 enum o1_rule {
@@ -117,8 +119,7 @@ struct o1_rq {
     uint64_t next_balance;     /* 2.6.22, jiffies */
     bool idle_at_tick, in_nohz_recently;
     bool forced_idle;   /* the last tick found it idle for SMT nice */
-    uint32_t nexcluded; /* by the pass that this CPU executes */
-    cpu_id excluded[O1_EXCLUDED];
+    struct ladder_excluded excluded; /* by the pass that this CPU executes */
 };
 
 struct o1_sim;
@@ -166,16 +167,14 @@ struct o1_sim {
     uint32_t slice_of[40];                 /* time slice by nice + 20 */
     bool interactive;
     /* placement and balancing */
-    uint32_t flag_mask; /* domain flags that are honoured */
+    struct ladder_rules ladder;
     bool wake_idle, smt_nice, sched_smt, sync, hot, idle_balance, busy_balance, active_balance, nohz, power_savings;
     bool has_hot_time;
     uint64_t hot_time; /* ns, overrides the domains' */
     uint32_t min_gain;
     /* state shared by all CPUs */
-    bool serializing;            /* the global lock of SD_SERIALIZE levels is held */
-    struct wb_cpumask nohz_mask; /* idle CPUs without tick */
-    uint32_t nohz_count;
-    cpu_id ilb; /* nohz.load_balancer, or WB_NO_CPU */
+    bool serializing;         /* the global lock of SD_SERIALIZE levels is held */
+    struct nohz_owner idlers; /* idle CPUs without tick, and who balances for them */
     uint16_t fn_recalc, fn_wake_idle, fn_find_idlest, fn_find_group, fn_find_queue, fn_move_tasks, fn_dependent,
         fn_rebalance;
 };
@@ -203,7 +202,7 @@ static inline uint64_t o1_ns(const struct wb_exec *x)
 }
 static inline uint32_t o1_flags(const struct o1_sim *o, const struct wb_sd *sd)
 {
-    return sd->flags & o->flag_mask;
+    return sd->flags & o->ladder.flag_mask;
 }
 /* Priority of what runs there; the idle task is below everybody. */
 static inline uint32_t o1_curr_prio(const struct wb_rq *rq)
@@ -214,10 +213,6 @@ static inline uint32_t o1_curr_prio(const struct wb_rq *rq)
 static inline uint64_t o1_jiffies(const struct o1_sim *o, uint64_t ms)
 {
     return (ms * o->hz + 999) / 1000;
-}
-static inline uint64_t o1_ms(sim_time t)
-{
-    return t / WB_MS;
 }
 
 /* ---- o1_array.c: priority arrays ---- */
@@ -284,33 +279,13 @@ void o1_wake_sleeping_dependent(struct wb_exec *x, struct wb_rq *rq);
 bool o1_core_idle(struct wb_exec *x, cpu_id cpu);
 
 /* ---- balancing ---- */
-/* Policy's own bits of wb_balance.flags. */
-enum o1_balance_flag {
-    O1_B_STARTED = 1 << 0,
-    O1_B_STOP = 1 << 1,     /* no more domains */
-    O1_B_NOT_MINE = 1 << 2, /* another CPU of the group is better placed: `balance` = 0 */
-    O1_B_SD_IDLE = 1 << 3,  /* all CPUs of the SMT domain seen so far are idle */
-    O1_B_PINNED = 1 << 4,   /* every task looked at was bound elsewhere */
-    O1_B_SERIAL = 1 << 5,   /* holds the lock of SD_SERIALIZE levels */
-    O1_B_NEXT_SET = 1 << 6, /* cookie[O1_C_NEXT] is valid */
-    O1_B_BUSY = 1 << 7      /* has pulled: the rest of its domains balance as if it were busy */
-};
-enum o1_balance_cookie { O1_C_INTERVAL, O1_C_NEXT, O1_C_CURSOR };
-static inline bool o1_busy(const struct wb_balance *b)
-{
-    return b->kind == WB_BAL_PERIODIC_BUSY || b->flags & O1_B_BUSY;
-}
-/* Index into wb_sd_stats: idle, busy, newly idle. */
-static inline int o1_stat_index(const struct wb_balance *b)
-{
-    return b->kind == WB_BAL_NEWIDLE ? 2 : o1_busy(b) ? 1 : 0;
-}
 extern const struct wb_balance_ops o1_balance_newidle, o1_balance_periodic, o1_balance_active;
 bool o1_group_tasks(struct wb_exec *x, struct wb_balance *b,
                     struct wb_sg **out); /* find_busiest_group, 2.6.10 and 2.6.11 */
 bool o1_group_weight(struct wb_exec *x, struct wb_balance *b, struct wb_sg **out); /* 2.6.22 */
-bool o1_excluded(const struct o1_rq *r, cpu_id cpu);
 uint64_t o1_interval(const struct o1_sim *o, const struct wb_sd *sd, bool idle); /* jiffies between passes, >= 1 */
+/* The same for the CPU of a pass. */
+uint64_t o1_interval_of_pass(const struct wb_exec *x, const struct wb_balance *b, const struct wb_sd *sd);
 uint64_t o1_phase(const struct o1_sim *o, cpu_id cpu);                           /* HZ * cpu / NR_CPUS */
 /* Move up to max_tasks tasks of together at most max_weight from b->src to b->dst; both are locked. */
 void o1_move_tasks(struct wb_exec *x, struct wb_balance *b, uint64_t max_tasks, uint64_t max_weight);

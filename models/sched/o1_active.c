@@ -46,8 +46,8 @@ static void aim(struct wb_balance *b, struct wb_sd *sd, cpu_id target)
 
 static bool next_idle(struct wb_exec *x, struct wb_balance *b)
 {
-    struct wb_sd *sd = b->flags & O1_B_STARTED ? b->sd : wb_rq(x->sim, b->exec_cpu)->sd;
-    b->flags |= O1_B_STARTED;
+    struct wb_sd *sd = b->flags & LADDER_STARTED ? b->sd : wb_rq(x->sim, b->exec_cpu)->sd;
+    b->flags |= LADDER_STARTED;
     for (; sd && o1_flags(o1_of(x), sd) & WB_SD_LOAD_BALANCE;
          sd = sd->parent, b->cookie[C_GROUP] = b->cookie[C_CPU] = 0) {
         for (; b->cookie[C_GROUP] < sd->ngroups; b->cookie[C_GROUP]++, b->cookie[C_CPU] = 0) {
@@ -69,8 +69,8 @@ static bool next_idle(struct wb_exec *x, struct wb_balance *b)
 static bool next_pushed(struct wb_exec *x, struct wb_balance *b)
 {
     cpu_id target = wb_rq(x->sim, b->exec_cpu)->push_cpu;
-    if (b->flags & O1_B_STARTED) return false;
-    b->flags |= O1_B_STARTED;
+    if (b->flags & LADDER_STARTED) return false;
+    b->flags |= LADDER_STARTED;
     if (target >= wb_ncpus(x->sim) || target == b->exec_cpu) return false;
     WB_FOR_EACH_SD(sd, wb_rq(x->sim, target))
     {

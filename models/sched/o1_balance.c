@@ -18,25 +18,19 @@ uint64_t o1_interval(const struct o1_sim *o, const struct wb_sd *sd, bool idle)
     return WB_MAX(o1_jiffies(o, ms), 1u);
 }
 
-bool o1_excluded(const struct o1_rq *r, cpu_id cpu)
+uint64_t o1_interval_of_pass(const struct wb_exec *x, const struct wb_balance *b, const struct wb_sd *sd)
 {
-    for (uint32_t i = 0; i < r->nexcluded; i++)
-        if (r->excluded[i] == cpu) return true;
-    return false;
+    return o1_interval(o1_of(x), sd, !ladder_busy(b));
 }
 
 static bool idle_kind(const struct wb_balance *b)
 {
-    return !o1_busy(b);
+    return !ladder_busy(b);
 }
 
-/* Up to 32 queues are remembered; the kernels' mask is unbounded. False: that many were in vain. */
 static bool exclude(struct wb_exec *x, const struct wb_balance *b)
 {
-    struct o1_rq *r = o1_rq(wb_rq(x->sim, b->exec_cpu));
-    if (r->nexcluded == O1_EXCLUDED) return false;
-    r->excluded[r->nexcluded++] = b->src;
-    return true;
+    return ladder_exclude(&o1_rq(wb_rq(x->sim, b->exec_cpu))->excluded, b->src);
 }
 
 /* Its siblings being idle matters at the SMT level, unless power is saved above it (test_sd_parent). */
@@ -54,9 +48,9 @@ static void start_pass(struct wb_exec *x, struct wb_balance *b, struct wb_sd *sd
     b->dst = b->this_cpu;
     b->moved = b->loops = b->redo = 0;
     b->imbalance = 0;
-    b->flags &= ~(uint32_t)(O1_B_NOT_MINE | O1_B_PINNED | O1_B_SD_IDLE);
-    if (smt_level(o, sd) && !o1_busy(b)) b->flags |= O1_B_SD_IDLE;
-    o1_rq(wb_rq(x->sim, b->exec_cpu))->nexcluded = 0;
+    b->flags &= ~(uint32_t)(LADDER_NOT_MINE | LADDER_PINNED | LADDER_SD_IDLE);
+    if (smt_level(o, sd) && !ladder_busy(b)) b->flags |= LADDER_SD_IDLE;
+    o1_rq(wb_rq(x->sim, b->exec_cpu))->excluded.n = 0;
 }
 
 /* ---- find and pull: the same for all kinds ---- */
@@ -70,7 +64,7 @@ static cpu_id busiest_queue(struct wb_exec *x, const struct wb_balance *b, const
     wb_charge_fn(x, o->fn_find_queue);
     for (uint32_t n = 0; n < g->weight; n++, c = wb_mask_next(&g->mask, c + 1)) {
         const struct wb_rq *rq = wb_rq(x->sim, c);
-        if (o->v->weighted && o1_excluded(mine, c)) continue;
+        if (o->v->weighted && ladder_is_excluded(&mine->excluded, c)) continue;
         uint64_t load = o1_source_load(o, rq, 0);
         if (o->v->weighted && rq->nr_running == 1 && load > (uint64_t)b->imbalance) continue; /* would leave it idle */
         if (load <= max_load) continue;
@@ -85,7 +79,7 @@ static bool find(struct wb_exec *x, struct wb_balance *b)
     const struct o1_sim *o = o1_of(x);
     struct wb_sd_stats *st = b->sd->stats;
     struct wb_sg *g = NULL;
-    int i = o1_stat_index(b);
+    int i = ladder_stat_index(b);
     wb_charge_fn(x, o->fn_find_group);
     if (st && !b->redo) st->lb_count[i]++;
     b->skip_pull = false;
@@ -117,7 +111,7 @@ static void pull(struct wb_exec *x, struct wb_balance *b)
 /* Nothing moved at the SMT level and a sibling is busy: this CPU does not count as idle (the "-1" of 2.6.22). */
 static bool sibling_busy(const struct o1_sim *o, const struct wb_balance *b)
 {
-    return !b->moved && smt_level(o, b->sd) && !(b->flags & O1_B_SD_IDLE);
+    return !b->moved && smt_level(o, b->sd) && !(b->flags & LADDER_SD_IDLE);
 }
 
 /* ---- newly idle ---- */
@@ -126,24 +120,17 @@ static bool newidle_begin(struct wb_exec *x, struct wb_balance *b)
 {
     const struct o1_sim *o = o1_of(x);
     b->lock_find = false; /* schedule() holds the lock */
-    return o->idle_balance && o->flag_mask & WB_SD_NEWIDLE && wb_rq(x->sim, b->this_cpu)->sd;
-}
-
-static void consider_next(const struct o1_sim *o, struct wb_balance *b, const struct wb_sd *sd, bool idle)
-{
-    uint64_t next = sd->last_balance + o1_interval(o, sd, idle);
-    if (!(b->flags & O1_B_NEXT_SET) || next < b->cookie[O1_C_NEXT]) b->cookie[O1_C_NEXT] = next;
-    b->flags |= O1_B_NEXT_SET;
+    return o->idle_balance && o->ladder.flag_mask & WB_SD_NEWIDLE && wb_rq(x->sim, b->this_cpu)->sd;
 }
 
 static bool newidle_next(struct wb_exec *x, struct wb_balance *b)
 {
     const struct o1_sim *o = o1_of(x);
-    if (b->flags & O1_B_STOP) return false;
-    struct wb_sd *sd = b->flags & O1_B_STARTED ? b->sd->parent : wb_rq(x->sim, b->this_cpu)->sd;
-    b->flags |= O1_B_STARTED;
+    if (b->flags & LADDER_STOP) return false;
+    struct wb_sd *sd = b->flags & LADDER_STARTED ? b->sd->parent : wb_rq(x->sim, b->this_cpu)->sd;
+    b->flags |= LADDER_STARTED;
     for (; sd; sd = sd->parent) {
-        if (o->v->weighted) consider_next(o, b, sd, true);
+        if (o->v->weighted) ladder_consider(b, sd->last_balance + o1_interval(o, sd, true));
         if (!(o1_flags(o, sd) & WB_SD_NEWIDLE)) continue;
         start_pass(x, b, sd);
         return true;
@@ -154,17 +141,14 @@ static bool newidle_next(struct wb_exec *x, struct wb_balance *b)
 static enum wb_balance_result newidle_done(struct wb_exec *x, struct wb_balance *b, bool found)
 {
     const struct o1_sim *o = o1_of(x);
-    if (b->sd->stats) {
-        b->sd->stats->lb_balanced[2] += !found;
-        b->sd->stats->lb_failed[2] += found && !b->moved;
-    }
+    ladder_count_pass(b, found);
     if (o->v->weighted && found && !b->moved && !b->skip_pull && exclude(x, b)) {
         b->redo++;
         return WB_BAL_REDO;
     }
     if (b->moved || sibling_busy(o, b)) {
         if (b->moved && o->v->weighted) b->sd->nr_balance_failed = 0;
-        b->flags |= O1_B_STOP;
+        b->flags |= LADDER_STOP;
         return b->moved ? WB_BAL_PULLED : WB_BAL_STOP;
     }
     if (o->v->weighted && !found) b->sd->nr_balance_failed = 0;
@@ -175,9 +159,9 @@ static enum wb_balance_result newidle_done(struct wb_exec *x, struct wb_balance 
 static void newidle_end(struct wb_exec *x, struct wb_balance *b)
 {
     const struct o1_sim *o = o1_of(x);
-    if (!o->v->weighted || b->flags & O1_B_STOP) return;
+    if (!o->v->weighted || b->flags & LADDER_STOP) return;
     uint64_t horizon = wb_jiffies(x->sim) + 60ull * o->hz;
-    uint64_t next = b->flags & O1_B_NEXT_SET ? b->cookie[O1_C_NEXT] : horizon;
+    uint64_t next = b->flags & LADDER_NEXT_SET ? b->cookie[LADDER_C_NEXT] : horizon;
     o1_rq(wb_rq(x->sim, b->this_cpu))->next_balance = WB_MIN(next, horizon);
 }
 
@@ -194,7 +178,7 @@ const struct wb_balance_ops o1_balance_newidle = {
 
 static bool due(const struct o1_sim *o, const struct wb_balance *b, const struct wb_sd *sd)
 {
-    uint64_t j = b->cookie[O1_C_CURSOR];
+    uint64_t j = b->cookie[LADDER_C_CURSOR];
     return o1_flags(o, sd) & WB_SD_LOAD_BALANCE && j - sd->last_balance >= o1_interval(o, sd, idle_kind(b));
 }
 
@@ -213,11 +197,11 @@ static bool periodic_begin(struct wb_exec *x, struct wb_balance *b)
         if (x->level == WB_LEVEL_HARDIRQ) return false; /* the tick only raises the softirq */
         b->kind = r->idle_at_tick ? WB_BAL_PERIODIC_IDLE : WB_BAL_PERIODIC_BUSY;
         b->lock_find = false;
-        b->cookie[O1_C_CURSOR] = wb_jiffies(x->sim);
+        b->cookie[LADDER_C_CURSOR] = wb_jiffies(x->sim);
     } else {
         if (r->forced_idle) b->kind = WB_BAL_PERIODIC_BUSY;
         b->lock_find = true;
-        b->cookie[O1_C_CURSOR] = wb_jiffies(x->sim) + o1_phase(o, b->this_cpu);
+        b->cookie[LADDER_C_CURSOR] = wb_jiffies(x->sim) + o1_phase(o, b->this_cpu);
     }
     if (idle_kind(b) ? !o->idle_balance : !o->busy_balance) return false;
     return o->v->weighted || any_due(x, b);
@@ -226,37 +210,14 @@ static bool periodic_begin(struct wb_exec *x, struct wb_balance *b)
 static bool next_tasks(struct wb_exec *x, struct wb_balance *b)
 {
     const struct o1_sim *o = o1_of(x);
-    struct wb_sd *sd = b->flags & O1_B_STARTED ? b->sd->parent : wb_rq(x->sim, b->this_cpu)->sd;
-    b->flags |= O1_B_STARTED;
+    struct wb_sd *sd = b->flags & LADDER_STARTED ? b->sd->parent : wb_rq(x->sim, b->this_cpu)->sd;
+    b->flags |= LADDER_STARTED;
     for (; sd; sd = sd->parent) {
         if (!due(o, b, sd)) continue;
-        b->cookie[O1_C_INTERVAL] = o1_interval(o, sd, idle_kind(b));
+        b->cookie[LADDER_C_INTERVAL] = o1_interval(o, sd, idle_kind(b));
         wb_charge_fn(x, o->fn_rebalance);
         start_pass(x, b, sd);
         return true;
-    }
-    return false;
-}
-
-/* rebalance_domains() of one CPU from `sd` on: levels that are not due only set when to come back. */
-static bool next_due(struct wb_exec *x, struct wb_balance *b, struct wb_sd *sd)
-{
-    struct o1_sim *o = o1_of(x);
-    for (; sd; sd = sd->parent) {
-        uint32_t flags = o1_flags(o, sd);
-        if (!(flags & WB_SD_LOAD_BALANCE)) continue;
-        bool locked_out = flags & WB_SD_SERIALIZE && o->serializing;
-        b->cookie[O1_C_INTERVAL] = o1_interval(o, sd, idle_kind(b));
-        if (!locked_out && wb_jiffies(x->sim) >= sd->last_balance + b->cookie[O1_C_INTERVAL]) {
-            if (flags & WB_SD_SERIALIZE) {
-                o->serializing = true;
-                b->flags |= O1_B_SERIAL;
-            }
-            wb_charge_fn(x, o->fn_rebalance);
-            start_pass(x, b, sd);
-            return true;
-        }
-        consider_next(o, b, sd, idle_kind(b));
     }
     return false;
 }
@@ -265,18 +226,21 @@ static void finish_cpu(struct wb_exec *x, struct wb_balance *b)
 {
     const struct o1_sim *o = o1_of(x);
     struct o1_rq *r = o1_rq(wb_rq(x->sim, b->this_cpu)), *mine = o1_rq(wb_rq(x->sim, b->exec_cpu));
-    r->next_balance = b->flags & O1_B_NEXT_SET ? b->cookie[O1_C_NEXT] : wb_jiffies(x->sim) + 60ull * o->hz;
+    r->next_balance = b->flags & LADDER_NEXT_SET ? b->cookie[LADDER_C_NEXT] : wb_jiffies(x->sim) + 60ull * o->hz;
     if (r != mine) mine->next_balance = WB_MIN(mine->next_balance, r->next_balance);
-    b->flags &= ~(uint32_t)(O1_B_NEXT_SET | O1_B_NOT_MINE | O1_B_BUSY);
+    b->flags &= ~(uint32_t)(LADDER_NEXT_SET | LADDER_NOT_MINE | LADDER_BUSY);
 }
 
 static bool next_weight(struct wb_exec *x, struct wb_balance *b)
 {
-    struct wb_sd *sd = b->flags & O1_B_STARTED ? b->sd->parent : wb_rq(x->sim, b->this_cpu)->sd;
-    b->flags |= O1_B_STARTED;
-    if (b->flags & O1_B_NOT_MINE) sd = NULL; /* a better placed CPU does it here and above */
+    struct wb_sd *due, *sd = b->flags & LADDER_STARTED ? b->sd->parent : wb_rq(x->sim, b->this_cpu)->sd;
+    b->flags |= LADDER_STARTED;
+    if (b->flags & LADDER_NOT_MINE) sd = NULL; /* a better placed CPU does it here and above */
     for (;;) {
-        if (next_due(x, b, sd)) return true;
+        if (ladder_next_due(x, b, &o1_of(x)->ladder, sd, &due)) {
+            start_pass(x, b, due);
+            return true;
+        }
         finish_cpu(x, b);
         cpu_id c = o1_nohz_next(x, b->this_cpu == b->exec_cpu ? WB_NO_CPU : b->this_cpu);
         if (c == WB_NO_CPU) return false;
@@ -291,35 +255,26 @@ static bool periodic_next(struct wb_exec *x, struct wb_balance *b)
     return o1_of(x)->v->weighted ? next_weight(x, b) : next_tasks(x, b);
 }
 
-static void count_pass(const struct wb_balance *b, bool found)
-{
-    int i = o1_stat_index(b);
-    if (!b->sd->stats) return;
-    b->sd->stats->lb_balanced[i] += !found;
-    b->sd->stats->lb_failed[i] += found && !b->moved;
-}
-
 static bool may_kick(struct wb_exec *x, const struct wb_balance *b)
 {
-    struct wb_rq *busiest = wb_rq(x->sim, b->src);
-    return o1_of(x)->active_balance && !busiest->active_balance && busiest->stopper;
+    return o1_of(x)->active_balance && ladder_may_kick(x, b);
 }
 
 static enum wb_balance_result done_tasks(struct wb_exec *x, struct wb_balance *b, bool found)
 {
     struct wb_sd *sd = b->sd;
-    uint64_t max = o1_ms(sd->level->max_interval), min = o1_ms(sd->level->min_interval);
+    uint64_t max = ladder_ms(sd->level->max_interval);
     enum wb_balance_result result = WB_BAL_NONE;
-    count_pass(b, found);
-    sd->last_balance += b->cookie[O1_C_INTERVAL];
+    ladder_count_pass(b, found);
+    sd->last_balance += b->cookie[LADDER_C_INTERVAL];
     if (!found) {
         if (sd->balance_interval_ms < max) sd->balance_interval_ms *= 2;
         return result;
     }
     if (b->moved) {
         sd->nr_balance_failed = 0;
-        sd->balance_interval_ms = min;
-        b->flags |= O1_B_BUSY;
+        ladder_hurry(sd);
+        b->flags |= LADDER_BUSY;
         return WB_BAL_PULLED;
     }
     result = WB_BAL_FAILED;
@@ -331,31 +286,24 @@ static enum wb_balance_result done_tasks(struct wb_exec *x, struct wb_balance *b
     return result;
 }
 
-/* OUT_BALANCED and OUT_ONE_PINNED: the interval doubles, beyond its maximum when nothing may move anyway. */
-static void back_off(struct wb_sd *sd, bool pinned)
-{
-    if ((pinned && sd->balance_interval_ms < 512) || sd->balance_interval_ms < o1_ms(sd->level->max_interval))
-        sd->balance_interval_ms *= 2;
-}
-
 static enum wb_balance_result failed_weight(struct wb_exec *x, struct wb_balance *b)
 {
     struct wb_sd *sd = b->sd;
     if (++sd->nr_balance_failed <= sd->level->cache_nice_tries + 2) {
-        sd->balance_interval_ms = o1_ms(sd->level->min_interval);
+        ladder_hurry(sd);
         return WB_BAL_FAILED;
     }
     const struct wb_rq *busiest = wb_rq(x->sim, b->src);
     if (!wb_mask_test(busiest->curr->allowed ? busiest->curr->allowed : sd->span, b->this_cpu)) {
-        back_off(sd, true);
+        ladder_back_off(sd, true);
         return WB_BAL_FAILED;
     }
     bool kick = may_kick(x, b);
     sd->nr_balance_failed = sd->level->cache_nice_tries + 1;
     if (kick)
-        back_off(sd, false);
+        ladder_back_off(sd, false);
     else
-        sd->balance_interval_ms = o1_ms(sd->level->min_interval);
+        ladder_hurry(sd);
     return kick ? WB_BAL_KICK_ACTIVE : WB_BAL_FAILED;
 }
 
@@ -363,40 +311,33 @@ static enum wb_balance_result judge_weight(struct wb_exec *x, struct wb_balance 
 {
     if (!found) {
         b->sd->nr_balance_failed = 0;
-        back_off(b->sd, b->flags & O1_B_PINNED);
+        ladder_back_off(b->sd, b->flags & LADDER_PINNED);
         return WB_BAL_NONE;
     }
     if (!b->moved) return failed_weight(x, b);
     b->sd->nr_balance_failed = 0;
-    b->sd->balance_interval_ms = o1_ms(b->sd->level->min_interval);
+    ladder_hurry(b->sd);
     return WB_BAL_PULLED;
 }
 
 static enum wb_balance_result done_weight(struct wb_exec *x, struct wb_balance *b, bool found)
 {
-    struct o1_sim *o = o1_of(x);
+    const struct o1_sim *o = o1_of(x);
     enum wb_balance_result result;
-    count_pass(b, found);
-    if (found && !b->moved && !b->skip_pull && b->flags & O1_B_PINNED) {
+    ladder_count_pass(b, found);
+    if (found && !b->moved && !b->skip_pull && b->flags & LADDER_PINNED) {
         if (exclude(x, b)) {
             b->redo++;
             return WB_BAL_REDO;
         }
         b->sd->nr_balance_failed = 0;
-        back_off(b->sd, true);
+        ladder_back_off(b->sd, true);
         result = WB_BAL_FAILED;
     } else {
         result = judge_weight(x, b, found);
     }
-    if (b->moved || sibling_busy(o, b)) b->flags |= O1_B_BUSY;
-    if (b->flags & O1_B_SERIAL) {
-        o->serializing = false;
-        b->flags &= ~(uint32_t)O1_B_SERIAL;
-    }
-    b->sd->last_balance = wb_jiffies(x->sim);
-    uint64_t next = b->sd->last_balance + b->cookie[O1_C_INTERVAL];
-    if (!(b->flags & O1_B_NEXT_SET) || next < b->cookie[O1_C_NEXT]) b->cookie[O1_C_NEXT] = next;
-    b->flags |= O1_B_NEXT_SET;
+    if (b->moved || sibling_busy(o, b)) b->flags |= LADDER_BUSY;
+    ladder_visited(x, b, &o->ladder, b->cookie[LADDER_C_INTERVAL]);
     return result;
 }
 
@@ -408,7 +349,7 @@ static enum wb_balance_result periodic_done(struct wb_exec *x, struct wb_balance
 static void periodic_end(struct wb_exec *x, struct wb_balance *b)
 {
     (void)x;
-    WB_CHECK(!(b->flags & O1_B_SERIAL), "a pass ends with the lock of the serialised levels");
+    WB_CHECK(!(b->flags & LADDER_SERIAL), "a pass ends with the lock of the serialised levels");
 }
 
 const struct wb_balance_ops o1_balance_periodic = {

@@ -7,17 +7,6 @@
  */
 #include "o1.h"
 
-static struct wb_sd *highest(const struct o1_sim *o, const struct wb_rq *rq, uint32_t flag, uint32_t below)
-{
-    struct wb_sd *found = NULL;
-    WB_FOR_EACH_SD(sd, rq)
-    {
-        if (sd->span_weight >= below || sd->flags & WB_SD_POWERSAVINGS) break;
-        if (o1_flags(o, sd) & flag) found = sd;
-    }
-    return found;
-}
-
 /* ---- 2.6.10, 2.6.11 sched_exec, find_idlest_cpu ---- */
 
 static cpu_id exec_target(struct wb_exec *x, const struct wb_sd *sd, const struct wb_task *t, uint32_t *scanned)
@@ -41,7 +30,7 @@ static cpu_id exec_target(struct wb_exec *x, const struct wb_sd *sd, const struc
 static struct wb_choice exec_once(struct wb_exec *x, const struct wb_task *t)
 {
     struct wb_choice c = {.cpu = x->cpu, .rule = O1_R_EXEC_NO_DOMAIN};
-    struct wb_sd *sd = highest(o1_of(x), wb_rq(x->sim, x->cpu), WB_SD_EXEC, UINT32_MAX);
+    struct wb_sd *sd = ladder_highest(wb_rq(x->sim, x->cpu), WB_SD_EXEC, o1_of(x)->ladder.flag_mask, UINT32_MAX);
     if (!sd) return c;
     wb_charge_fn(x, o1_of(x)->fn_find_idlest);
     c.cpu = exec_target(x, sd, t, &c.scanned);
@@ -51,86 +40,44 @@ static struct wb_choice exec_once(struct wb_exec *x, const struct wb_task *t)
 
 /* ---- 2.6.13 .. 2.6.22 sched_balance_self ---- */
 
-struct descent {
-    struct wb_exec *x;
-    const struct o1_sim *o;
-    const struct wb_task *t;
-    cpu_id cpu;
-    uint32_t scanned;
-};
-
-static uint64_t group_load(struct descent *d, const struct wb_sg *g, bool local, uint32_t idx)
+static uint64_t source(const struct wb_exec *x, const struct wb_rq *rq, uint32_t idx)
 {
-    uint64_t sum = 0;
-    cpu_id c = g->first;
-    for (uint32_t n = 0; n < g->weight; n++, c = wb_mask_next(&g->mask, c + 1)) {
-        const struct wb_rq *rq = wb_rq(d->x->sim, c);
-        if (c != d->x->cpu) wb_scan_rq(d->x, c);
-        d->scanned++;
-        sum += local ? o1_source_load(d->o, rq, idx) : o1_target_load(d->o, rq, idx);
-    }
-    return sum * O1_SCALE / WB_MAX(g->power, 1u);
+    return o1_source_load(o1_of(x), rq, idx);
 }
 
-/* Another group must be less loaded by half of the domain's margin. */
-static struct wb_sg *idlest_group(struct descent *d, const struct wb_sd *sd)
+static uint64_t target(const struct wb_exec *x, const struct wb_rq *rq, uint32_t idx)
 {
-    struct wb_sg *idlest = NULL;
-    uint64_t this_load = 0, min_load = UINT64_MAX, imbalance = 100 + (sd->level->imbalance_pct - 100) / 2;
-    wb_charge_fn(d->x, d->o->fn_find_idlest);
-    for (uint32_t i = 0; i < sd->ngroups; i++) {
-        struct wb_sg *g = wb_sd_group(sd, i);
-        if (wb_mask_next_and(&g->mask, d->t->allowed, g->first) == WB_NO_CPU) continue;
-        uint64_t load = group_load(d, g, i == 0, sd->level->forkexec_idx);
-        if (i == 0) {
-            this_load = load;
-        } else if (load < min_load) {
-            min_load = load;
-            idlest = g;
-        }
-    }
-    return !idlest || 100 * this_load < imbalance * min_load ? NULL : idlest;
+    return o1_target_load(o1_of(x), rq, idx);
 }
 
-static cpu_id idlest_cpu(struct descent *d, const struct wb_sg *g)
+static uint64_t now(const struct wb_exec *x, const struct wb_rq *rq)
 {
-    uint64_t min_load = UINT64_MAX;
-    cpu_id best = WB_NO_CPU;
-    for (cpu_id c = wb_mask_next_and(&g->mask, d->t->allowed, g->first); c != WB_NO_CPU;
-         c = wb_mask_next_and(&g->mask, d->t->allowed, c + 1)) {
-        uint64_t load = o1_raw_load(d->o, wb_rq(d->x->sim, c));
-        if (load < min_load || (load == min_load && c == d->cpu)) {
-            min_load = load;
-            best = c;
-        }
-    }
-    return best;
+    return o1_raw_load(o1_of(x), rq);
 }
 
-static void descend(struct descent *d, uint32_t flag)
+static const struct ladder_loads loads = {.source = source, .target = target, .now = now, .scale = O1_SCALE};
+
+static struct ladder_descent start(struct wb_exec *x, struct wb_task *t, uint32_t flag)
 {
-    struct wb_sd *sd = highest(d->o, wb_rq(d->x->sim, d->cpu), flag, UINT32_MAX);
-    while (sd) {
-        struct wb_sg *g = o1_flags(d->o, sd) & flag ? idlest_group(d, sd) : NULL;
-        cpu_id c = g ? idlest_cpu(d, g) : WB_NO_CPU;
-        if (c == WB_NO_CPU || c == d->cpu) {
-            sd = sd->child;
-            continue;
-        }
-        d->cpu = c;
-        sd = highest(d->o, wb_rq(d->x->sim, c), flag, sd->span_weight);
-    }
+    const struct o1_sim *o = o1_of(x);
+    return (struct ladder_descent){.x = x,
+                                   .t = t,
+                                   .cpu = x->cpu,
+                                   .flag = flag,
+                                   .flag_mask = o->ladder.flag_mask,
+                                   .group = ladder_idlest_group,
+                                   .pick = ladder_idlest_cpu,
+                                   .loads = &loads,
+                                   .fn = o->fn_find_idlest};
 }
 
 /* ---- the hooks ---- */
 
 struct wb_choice o1_place_fork(struct wb_exec *x, struct wb_task *child)
 {
-    const struct o1_sim *o = o1_of(x);
     struct wb_choice c = {.cpu = x->cpu, .rule = O1_R_FORK_LOCAL};
-    if (o->v->self_balance && highest(o, wb_rq(x->sim, x->cpu), WB_SD_FORK, UINT32_MAX)) {
-        struct descent d = {.x = x, .o = o, .t = child, .cpu = x->cpu};
-        descend(&d, WB_SD_FORK);
+    struct ladder_descent d = start(x, child, WB_SD_FORK);
+    if (o1_of(x)->v->self_balance && ladder_descend(&d)) {
         c = (struct wb_choice){.cpu = d.cpu, .rule = O1_R_FORK_IDLEST, .scanned = d.scanned};
         if (d.cpu == x->cpu) c.rule = O1_R_FORK_BALANCED;
     }
@@ -141,12 +88,9 @@ struct wb_choice o1_place_fork(struct wb_exec *x, struct wb_task *child)
 
 struct wb_choice o1_place_exec(struct wb_exec *x, struct wb_task *t)
 {
-    const struct o1_sim *o = o1_of(x);
-    if (o->v->self_balance) {
-        struct descent d = {.x = x, .o = o, .t = t, .cpu = x->cpu};
-        if (!highest(o, wb_rq(x->sim, x->cpu), WB_SD_EXEC, UINT32_MAX))
-            return (struct wb_choice){.cpu = x->cpu, .rule = O1_R_EXEC_NO_DOMAIN};
-        descend(&d, WB_SD_EXEC);
+    struct ladder_descent d = start(x, t, WB_SD_EXEC);
+    if (o1_of(x)->v->self_balance) {
+        if (!ladder_descend(&d)) return (struct wb_choice){.cpu = x->cpu, .rule = O1_R_EXEC_NO_DOMAIN};
         return (struct wb_choice){
             .cpu = d.cpu, .rule = d.cpu == x->cpu ? O1_R_EXEC_STAY : O1_R_EXEC_MOVE, .scanned = d.scanned};
     }

@@ -13,7 +13,7 @@ struct search {
     struct wb_balance *b;
     struct wb_sg *busiest, *local;
     uint64_t max_load, this_load, total_load, total_power;
-    uint64_t busiest_nr, busiest_weight, local_nr, local_weight; /* 2.6.22 */
+    struct busiest_pair pair; /* 2.6.22 */
     struct o1_power_pick power;
 };
 
@@ -28,17 +28,15 @@ static struct wb_rq *look(const struct search *f, cpu_id c)
     return wb_rq(f->x->sim, c);
 }
 
-/* Throughput of the two groups in units of O1_SCALE before and after moving `one` from the busiest to the local one. */
-static bool gains(const struct search *f, uint64_t one, uint64_t one_here, uint64_t add_below, uint64_t min_gain,
-                  bool strict)
+/* Throughput of the two groups in units of O1_SCALE before and after moving a task from the busiest to the local one. */
+static bool gains(const struct search *f, uint64_t add)
 {
-    uint64_t bp = f->busiest->power, tp = f->local->power;
-    uint64_t now = (bp * WB_MIN(one, f->max_load) + tp * WB_MIN(one_here, f->this_load)) / O1_SCALE;
+    uint64_t bp = f->busiest->power, tp = f->local->power, one = O1_SCALE;
+    uint64_t now = (bp * WB_MIN(one, f->max_load) + tp * WB_MIN(one, f->this_load)) / O1_SCALE;
     uint64_t off = one * O1_SCALE / bp, move = 0;
     if (f->max_load > off) move += bp * WB_MIN(one, f->max_load - off);
-    move += tp * WB_MIN(one_here, f->this_load + add_below);
-    move /= O1_SCALE;
-    return strict ? move > now + min_gain : move >= now + min_gain;
+    move += tp * WB_MIN(one, f->this_load + add);
+    return move / O1_SCALE >= now + f->o->min_gain;
 }
 
 static bool take(struct wb_balance *b, int64_t imbalance, wb_rule rule)
@@ -75,7 +73,7 @@ static bool small_tasks(struct search *f)
 {
     if (f->max_load - f->this_load >= 2 * O1_SCALE) return take(f->b, 1, O1_R_LB_TWO);
     uint64_t add = WB_MIN(O1_SCALE * O1_SCALE / (uint64_t)f->local->power, f->max_load);
-    if (!gains(f, O1_SCALE, O1_SCALE, add, f->o->min_gain, false)) return false;
+    if (!gains(f, add)) return false;
     return take(f->b, 1, O1_R_LB_GAIN);
 }
 
@@ -98,7 +96,7 @@ bool o1_group_tasks(struct wb_exec *x, struct wb_balance *b, struct wb_sg **out)
     if (!f.busiest) return false;
     if (decide_tasks(&f)) return true;
     if (newidle(b)) return take(b, 1, O1_R_LB_NEWIDLE);
-    if (!o1_busy(b) && f.max_load > O1_SCALE) return take(b, 1, O1_R_LB_IDLE);
+    if (!ladder_busy(b) && f.max_load > O1_SCALE) return take(b, 1, O1_R_LB_IDLE);
     return false;
 }
 
@@ -107,7 +105,7 @@ bool o1_group_tasks(struct wb_exec *x, struct wb_balance *b, struct wb_sg **out)
 static uint32_t load_index(const struct wb_balance *b)
 {
     const struct wb_sd_level *l = b->sd->level;
-    return newidle(b) ? l->newidle_idx : o1_busy(b) ? l->busy_idx : l->idle_idx;
+    return newidle(b) ? l->newidle_idx : ladder_busy(b) ? l->busy_idx : l->idle_idx;
 }
 
 /* First idle CPU of the local group, else its first: who balances here and above. */
@@ -117,9 +115,9 @@ static cpu_id sum_weight(struct search *f, struct o1_group_sum *s, uint32_t idx)
     cpu_id c = g->first, balancer = g->first;
     bool idle_seen = false;
     for (uint32_t n = 0; n < g->weight; n++, c = wb_mask_next(&g->mask, c + 1)) {
-        if (o1_excluded(o1_rq(wb_rq(f->x->sim, f->b->exec_cpu)), c)) continue;
+        if (ladder_is_excluded(&o1_rq(wb_rq(f->x->sim, f->b->exec_cpu))->excluded, c)) continue;
         const struct wb_rq *rq = look(f, c);
-        if (!wb_idle_cpu(rq)) f->b->flags &= ~(uint32_t)O1_B_SD_IDLE;
+        if (!wb_idle_cpu(rq)) f->b->flags &= ~(uint32_t)LADDER_SD_IDLE;
         if (s->local && wb_idle_cpu(rq) && !idle_seen) {
             idle_seen = true;
             balancer = c;
@@ -133,62 +131,46 @@ static cpu_id sum_weight(struct search *f, struct o1_group_sum *s, uint32_t idx)
 
 static void rank_weight(struct search *f, struct o1_group_sum *s)
 {
+    struct busiest_side *busiest = &f->pair.busiest;
     f->total_load += s->load;
     f->total_power += s->g->power;
     s->load = s->load * O1_SCALE / s->g->power;
     s->capacity = s->g->power / O1_SCALE;
+    struct busiest_side side = {s->load, s->weight, s->nr, s->g->power, s->capacity};
     if (s->local) {
-        f->this_load = s->load;
+        f->pair.local = side;
         f->local = s->g;
-        f->local_nr = s->nr;
-        f->local_weight = s->weight;
-    } else if (s->load > f->max_load && s->nr > s->capacity) {
-        f->max_load = s->load;
+    } else if (s->load > busiest->load && s->nr > s->capacity) {
+        *busiest = side;
         f->busiest = s->g;
-        f->busiest_nr = s->nr;
-        f->busiest_weight = s->weight;
     }
-    if (f->power.on) o1_power_see(&f->power, s, f->local_nr);
-}
-
-/* A weight too small to move any task for certain: one task may still move. */
-static bool small_weight(struct search *f, uint64_t per_task)
-{
-    uint64_t here = O1_SCALE, apart = 2;
-    if (f->local_nr) {
-        here = f->local_weight / f->local_nr;
-        if (per_task > here) apart = 1;
-    }
-    if (f->max_load - f->this_load >= per_task * apart) return take(f->b, (int64_t)per_task, O1_R_LB_TWO);
-    uint64_t bp = f->busiest->power, tp = f->local->power;
-    uint64_t add = f->max_load * bp < per_task * O1_SCALE ? f->max_load * bp / tp : per_task * O1_SCALE / tp;
-    if (!gains(f, per_task, here, add, f->o->min_gain, true)) return false;
-    return take(f->b, (int64_t)per_task, O1_R_LB_GAIN);
+    if (f->power.on) o1_power_see(&f->power, s, f->pair.local.nr);
 }
 
 static bool decide_weight(struct search *f)
 {
-    if (!f->busiest || f->this_load >= f->max_load || !f->busiest_nr) return false;
-    uint64_t avg = O1_SCALE * f->total_load / f->total_power, per_task = f->busiest_weight / f->busiest_nr;
-    if (f->this_load >= avg || 100 * f->max_load <= f->b->sd->level->imbalance_pct * f->this_load) return false;
-    if (f->max_load <= per_task) return false;
-    if (f->max_load < avg) return small_weight(f, per_task); /* groups within their capacity are not candidates */
-    uint64_t pull = WB_MIN(f->max_load - avg, f->max_load - per_task);
-    uint64_t imbalance = WB_MIN(pull * f->busiest->power, (avg - f->this_load) * f->local->power) / O1_SCALE;
-    if (imbalance < per_task) return small_weight(f, per_task);
-    return take(f->b, (int64_t)imbalance, O1_R_LB_AVERAGE);
+    static const wb_rule rule[] = {[BUSIEST_AVERAGE] = O1_R_LB_AVERAGE, [BUSIEST_TWO] = O1_R_LB_TWO,
+                                   [BUSIEST_GAIN] = O1_R_LB_GAIN};
+    const struct busiest_rules rules = {.scale = O1_SCALE, .min_gain = f->o->min_gain, .keep_task = true,
+                                        .empty_counts = true};
+    if (!f->busiest) return false;
+    f->pair.avg = O1_SCALE * f->total_load / f->total_power;
+    f->pair.pct = f->b->sd->level->imbalance_pct;
+    enum busiest_verdict v = busiest_decide(&rules, &f->pair, &f->b->imbalance);
+    if (v != BUSIEST_NONE) f->b->rule = rule[v];
+    return v != BUSIEST_NONE;
 }
 
 bool o1_group_weight(struct wb_exec *x, struct wb_balance *b, struct wb_sg **out)
 {
     struct search f = {.x = x, .o = o1_of(x), .b = b};
     uint32_t idx = load_index(b);
-    f.power = (struct o1_power_pick){.on = !o1_busy(b) && b->sd->flags & WB_SD_POWERSAVINGS, .min_nr = UINT64_MAX};
+    f.power = (struct o1_power_pick){.on = !ladder_busy(b) && b->sd->flags & WB_SD_POWERSAVINGS, .min_nr = UINT64_MAX};
     for (uint32_t i = 0; i < b->sd->ngroups; i++) {
         struct o1_group_sum s = {.g = wb_sd_group(b->sd, i), .local = i == 0};
         cpu_id balancer = sum_weight(&f, &s, idx);
         if (s.local && !newidle(b) && balancer != b->this_cpu) {
-            b->flags |= O1_B_NOT_MINE;
+            b->flags |= LADDER_NOT_MINE;
             return false;
         }
         rank_weight(&f, &s);

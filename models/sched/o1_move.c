@@ -37,7 +37,7 @@ static bool can_migrate(struct moving *m, const struct o1_task *p)
     m->b->loops++;
     if (!m->o->v->weighted && p->t == m->src->curr) return false;
     if (!wb_mask_test(p->t->allowed, m->dst->cpu)) return false;
-    m->b->flags &= ~(uint32_t)O1_B_PINNED;
+    m->b->flags &= ~(uint32_t)LADDER_PINNED;
     if (p->t == m->src->curr || p->t->on_cpu) return false;
     return !kept_by_cache(m, p);
 }
@@ -51,7 +51,7 @@ static bool skipped_for_weight(struct moving *m, const struct o1_task *p, uint32
 
 static void pull(struct moving *m, struct o1_task *p)
 {
-    int i = o1_stat_index(m->b);
+    int i = ladder_stat_index(m->b);
     if (m->b->sd->stats) {
         m->b->sd->stats->lb_gained[i]++;
         m->b->sd->stats->lb_hot_gained[i] += o1_hot(m->o, p, o1_rq(m->src), m->b->sd);
@@ -104,7 +104,7 @@ void o1_move_tasks(struct wb_exec *x, struct wb_balance *b, uint64_t max_tasks, 
     m.weight_left = (int64_t)WB_MIN(max_weight, (uint64_t)INT64_MAX);
     wb_charge_fn(x, m.o->fn_move_tasks);
     if (!max_tasks || !max_weight || (!m.o->v->weighted && m.src->nr_running <= 1)) return;
-    b->flags |= O1_B_PINNED;
+    b->flags |= LADDER_PINNED;
     m.best_here = best_prio(m.dst);
     m.best_there = best_prio(m.src);
     m.best_seen = m.best_there == o1_curr_prio(m.src);

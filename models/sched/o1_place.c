@@ -53,28 +53,25 @@ cpu_id o1_choose_tasks(struct o1_wake *k)
 
 /* ---- 2.6.22 ---- */
 
-static struct wb_sd *covering(const struct o1_wake *k)
-{
-    WB_FOR_EACH_SD(sd, k->here)
-    if (wb_mask_test(sd->span, k->prev->cpu)) return sd;
-    return NULL;
-}
-
-/* Affine pull: the waker's CPU would be left with one task and be no busier than the other, or stays below it by the
- * margin. */
 static wb_rule affine(const struct o1_wake *k, uint32_t idx, uint64_t imbalance)
 {
-    uint64_t load = o1_source_load(k->o, k->prev, idx), tl = o1_target_load(k->o, k->here, idx);
-    if (k->sync) tl -= o1_task(k->x->task)->weight;
-    if (tl <= load && tl + o1_target_load(k->o, k->prev, idx) <= o1_load_per_task(k->here))
-        return k->sync ? O1_R_AFFINE_ALONE_SYNC : O1_R_AFFINE_ALONE;
-    if (100 * (tl + k->p->weight) <= imbalance * load) return k->sync ? O1_R_AFFINE_LOAD_SYNC : O1_R_AFFINE_LOAD;
-    return O1_R_NONE;
+    static const wb_rule rule[][2] = {[LADDER_NO_PULL] = {O1_R_NONE, O1_R_NONE},
+                                      [LADDER_ALONE] = {O1_R_AFFINE_ALONE, O1_R_AFFINE_ALONE_SYNC},
+                                      [LADDER_LOAD] = {O1_R_AFFINE_LOAD, O1_R_AFFINE_LOAD_SYNC}};
+    struct ladder_pull p = {.there = o1_source_load(k->o, k->prev, idx),
+                            .here = o1_target_load(k->o, k->here, idx),
+                            .there_target = o1_target_load(k->o, k->prev, idx),
+                            .per_task = o1_load_per_task(k->here),
+                            .waker = o1_task(k->x->task)->weight,
+                            .wakee = k->p->weight,
+                            .imbalance = imbalance,
+                            .sync = k->sync};
+    return rule[ladder_affine(&p)][k->sync];
 }
 
 cpu_id o1_choose_weight(struct o1_wake *k)
 {
-    struct wb_sd *sd = covering(k);
+    struct wb_sd *sd = ladder_covering(k->here, k->prev->cpu);
     if (!sd) {
         k->rule = O1_R_NO_DOMAIN;
         return k->prev->cpu;
@@ -97,34 +94,22 @@ cpu_id o1_choose_weight(struct o1_wake *k)
 
 /* ---- wake_idle: compiled in with CONFIG_SCHED_SMT only ---- */
 
-/* First idle CPU of the domain in ascending order that the task may use. */
-static cpu_id idle_in(struct o1_wake *k, const struct wb_sd *sd)
-{
-    WB_FOR_EACH_CPU_AND (c, sd->span, k->p->t->allowed) {
-        if (c != k->here->cpu && c != k->prev->cpu) wb_scan_rq(k->x, c); /* those two were looked at already */
-        k->scanned++;
-        if (wb_idle_cpu(wb_rq(k->x->sim, c))) return c;
-    }
-    return WB_NO_CPU;
-}
-
 static cpu_id wake_idle(struct o1_wake *k, cpu_id cpu)
 {
     const struct wb_rq *rq = cpu == k->here->cpu ? k->here : k->prev;
+    struct ladder_idle_search w = {.x = k->x,
+                                   .allowed = k->p->t->allowed,
+                                   .seen = {k->here->cpu, k->prev->cpu},
+                                   .flag_mask = k->o->ladder.flag_mask,
+                                   .climbs = k->o->v->wake_idle_climbs,
+                                   .nr_guard = k->o->v->wake_idle_nr};
     if (!k->o->wake_idle) return cpu;
     wb_charge_fn(k->x, k->o->fn_wake_idle);
-    if (wb_idle_cpu(rq) || (k->o->v->wake_idle_nr && rq->nr_running > 1)) return cpu;
-    WB_FOR_EACH_SD(sd, rq)
-    {
-        if (!(o1_flags(k->o, sd) & WB_SD_WAKE_IDLE)) break;
-        cpu_id c = idle_in(k, sd);
-        if (c != WB_NO_CPU) {
-            k->rule = sd->depth ? O1_R_WAKE_IDLE_FAR : O1_R_WAKE_IDLE_NEAR;
-            return c;
-        }
-        if (!k->o->v->wake_idle_climbs) break;
-    }
-    return cpu;
+    cpu_id c = ladder_wake_idle(&w, rq);
+    k->scanned += w.scanned;
+    if (c == WB_NO_CPU) return cpu;
+    k->rule = w.depth ? O1_R_WAKE_IDLE_FAR : O1_R_WAKE_IDLE_NEAR;
+    return c;
 }
 
 struct wb_choice o1_place_wakeup(struct wb_exec *x, const struct wb_wakeup *w)

@@ -8,52 +8,19 @@
  */
 #include "o1.h"
 
-/* Domain of `cpu` at the level of `sd`, or NULL when it has none there (degenerated). */
-static struct wb_sd *same_level(struct wb_sim *s, cpu_id cpu, const struct wb_sd *as)
+static uint32_t power_tasks(struct wb_sim *s, const struct wb_sd *sd, const struct wb_sd *child, const struct wb_sg *g)
 {
-    WB_FOR_EACH_SD(sd, wb_rq(s, cpu))
-    if (sd->level == as->level) return sd;
-    return NULL;
-}
-
-static uint32_t sum_of_child(const struct wb_sd *child)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < child->ngroups; i++) sum += child->groups[i].power;
-    return (uint32_t)WB_MIN(sum, UINT32_MAX);
-}
-
-static uint32_t power_tasks(const struct wb_sd *child, const struct wb_sg *g)
-{
+    (void)s;
+    (void)sd;
     if (!child) return O1_SCALE * g->weight;
     if (child->flags & WB_SD_SHARE_CPUPOWER) return O1_SCALE + O1_SCALE * (g->weight - 1) / 10;
-    return sum_of_child(child);
+    return ladder_child_power(child);
 }
 
-static uint32_t power_weight(const struct wb_sd *sd, const struct wb_sd *child, const struct wb_sg *g)
+static uint32_t power_weight(struct wb_sim *s, const struct wb_sd *sd, const struct wb_sd *child, const struct wb_sg *g)
 {
-    bool shared = child && child->flags & (WB_SD_SHARE_CPUPOWER | WB_SD_SHARE_PKG);
-    if (!child) return O1_SCALE * g->weight;
-    return shared && !(sd->flags & WB_SD_POWERSAVINGS) ? O1_SCALE : sum_of_child(child);
-}
-
-/* Groups are shared by the CPUs of a span, or of a node where spans overlap: who meets them first sets them, lower
- * levels first. */
-static void power_of_level(struct wb_sim *s, struct wb_sd *sd)
-{
-    const struct o1_sim *o = wb_policy_data(s);
-    for (uint32_t i = 0; i < sd->ngroups; i++) {
-        struct wb_sg *g = &sd->groups[i];
-        struct wb_sd *there = same_level(s, g->first, sd);
-        const struct wb_sd *child = there ? there->child : NULL;
-        g->power = o->v->weighted ? power_weight(sd, child, g) : power_tasks(child, g);
-    }
-}
-
-static void level_done(struct wb_sim *s, uint8_t depth)
-{
-    for (cpu_id c = 0; c < wb_ncpus(s); c++) WB_FOR_EACH_SD(sd, wb_rq(s, c))
-    if (sd->depth == depth && !sd->groups[0].power) power_of_level(s, sd);
+    (void)s;
+    return ladder_power_of_caches(sd, child, g, O1_SCALE);
 }
 
 /* sched_mc_power_savings: the level above the one that shares caches. */
@@ -77,13 +44,9 @@ static void settle_phase(struct wb_sim *s, cpu_id c)
 void o1_domains_built(struct wb_sim *s)
 {
     const struct o1_sim *o = wb_policy_data(s);
-    uint8_t depth = 0;
-    for (cpu_id c = 0; c < wb_ncpus(s); c++) {
-        WB_FOR_EACH_SD(sd, wb_rq(s, c)) depth = WB_MAX(depth, sd->depth);
-        settle_phase(s, c);
-    }
+    for (cpu_id c = 0; c < wb_ncpus(s); c++) settle_phase(s, c);
     if (o->power_savings) mark_power_savings(s);
-    for (uint8_t d = 0; d <= depth; d++) level_done(s, d);
+    ladder_set_powers(s, o->v->weighted ? power_weight : power_tasks);
 }
 
 /* Collect the group that should be emptied (least loaded) and the one that should be filled (nearly full). */

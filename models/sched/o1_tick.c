@@ -126,7 +126,7 @@ uint64_t o1_tick_idle_for(struct wb_sim *s, struct wb_rq *rq)
     const struct o1_sim *o = wb_policy_data(s);
     const struct o1_rq *r = o1_rq(rq);
     bool idle = wb_idle_cpu(rq);
-    if (rq->need_resched || r->in_nohz_recently || (o->nohz && o->ilb == rq->cpu)) return 0;
+    if (rq->need_resched || r->in_nohz_recently || (o->nohz && o->idlers.ilb == rq->cpu)) return 0;
     if (idle && rq->nr_running && o->smt_nice) return 0;
     uint64_t n = until_balance(o, rq, idle);
     return idle || !n ? n : WB_MIN(n, until_slice(o, rq));

@@ -224,19 +224,19 @@ static void one_idle_cpu_keeps_its_tick(void **state)
     assert_true(o->nohz);
     fake_running(s, 0, 0);
     assert_false(goes_idle(s, 2)); /* becomes the idle load balancer */
-    assert_int_equal(o->ilb, 2);
+    assert_int_equal(o->idlers.ilb, 2);
     assert_true(goes_idle(s, 1));
     assert_true(goes_idle(s, 3));
     s->rq[2].need_resched = true; /* gets work: gives up */
     o1_policy.idle_exit(fake_exec(s, 2), &s->rq[2]);
-    assert_int_equal(o->ilb, WB_NO_CPU);
-    assert_false(wb_mask_test(&o->nohz_mask, 2));
+    assert_int_equal(o->idlers.ilb, WB_NO_CPU);
+    assert_false(wb_mask_test(&o->idlers.mask, 2));
     fake_running(s, 2, 0);
     fake_ticks(s, 2, 1); /* first busy tick nominates the first of the mask */
     assert_true(s->rq[1].need_resched);
     s->rq[1].need_resched = false;
     assert_false(goes_idle(s, 1));
-    assert_int_equal(o->ilb, 1);
+    assert_int_equal(o->idlers.ilb, 1);
     fake_free(s);
 }
 
@@ -271,7 +271,7 @@ static void all_idle_stops_every_tick(void **state)
     assert_true(s->rq[0].need_resched);
     s->rq[0].need_resched = false;
     assert_true(goes_idle(s, 0));
-    assert_int_equal(o->ilb, WB_NO_CPU);
+    assert_int_equal(o->idlers.ilb, WB_NO_CPU);
     fake_free(s);
     s = fake_new(&o1_policy, "linux-2.6.22", TIGER, NULL); /* x86_64: not before 2.6.24 */
     assert_false(goes_idle(s, 0));

@@ -222,7 +222,7 @@ static void affinity_and_running_tasks_stay(void **state)
         .kind = WB_BAL_PERIODIC_IDLE, .this_cpu = 0, .exec_cpu = 0, .src = 1, .dst = 0, .sd = s->rq[0].sd};
     o1_move_tasks(fake_exec(s, 0), &b, 2, 1000);
     assert_int_equal(b.moved, 0);
-    assert_true(b.flags & O1_B_PINNED);
+    assert_true(b.flags & LADDER_PINNED);
     fake_free(s);
 }
 
@@ -426,7 +426,7 @@ static void first_idle_cpu_of_the_group_balances(void **state)
     load_cpu(s, 4, 6);
     assert_true(search(s, 0, s->rq[0].sd->parent, WB_BAL_PERIODIC_IDLE, &b));
     assert_false(search(s, 1, s->rq[1].sd->parent, WB_BAL_PERIODIC_IDLE, &b));
-    assert_true(b.flags & O1_B_NOT_MINE);
+    assert_true(b.flags & LADDER_NOT_MINE);
     assert_true(search(s, 1, s->rq[1].sd->parent, WB_BAL_NEWIDLE, &b)); /* newly idle: everybody may */
     fake_running(s, 0, 0);
     assert_true(search(s, 1, s->rq[1].sd->parent, WB_BAL_PERIODIC_IDLE, &b));
