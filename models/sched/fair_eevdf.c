@@ -219,6 +219,7 @@ static struct fair_task *pick_eevdf(const struct fair_sim *f, struct fair_rq *r,
 {
     struct fair_task *curr = r->curr;
     if (curr && !curr->on_rq) curr = NULL;
+    WB_CHECK(curr || r->tree.first, "%u tasks queued and none in the tree", r->nr);
     if (r->nr == 1) return curr ? curr : fair_of_node(r->tree.first);
     struct fair_bound b = average(r);
     if (f->v->release == FAIR_6_18 && fair_on(f, FAIR_F_PICK_BUDDY) && r->next && fair_within(&b, r->next->vruntime))

@@ -101,7 +101,7 @@ static const struct row *find(const struct fair_sim *f, const char *name)
 {
     const struct row *other = NULL;
     for (size_t i = 0; i < WB_ARRAY_SIZE(rows); i++) {
-        if (strcmp(rows[i].name, name)) continue;
+        if (strcmp(rows[i].name, name) != 0) continue;
         if (has(&rows[i], f)) return &rows[i];
         other = &rows[i];
     }

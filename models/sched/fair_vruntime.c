@@ -26,7 +26,7 @@ static void charge(struct wb_exec *x, struct wb_rq *rq, struct fair_task *curr, 
 static uint64_t period(const struct fair_sim *f, uint64_t n)
 {
     if (n <= f->nr_latency) return f->latency;
-    return f->v->release == FAIR_2_6_24 ? f->latency * n / f->nr_latency : n * f->min_granularity;
+    return f->v->release == FAIR_2_6_24 ? f->latency * n / WB_MAX(f->nr_latency, 1) : n * f->min_granularity;
 }
 
 /* sched_slice: a task's share of the period; p may be about to be queued. */
@@ -187,7 +187,8 @@ static void tick(struct wb_exec *x, struct wb_rq *rq, struct fair_task *curr)
 {
     const struct fair_sim *f = fair_of(x);
     struct fair_rq *r = fair_rq(rq);
-    if (r->nr < 2) return;
+    const struct fair_task *left_one = leftmost(r);
+    if (r->nr < 2 || !left_one) return;
     uint64_t ran = curr->sum_exec - curr->prev_sum_exec, ideal = slice(f, r, curr);
     if (ran > ideal) {
         wb_resched(x, rq);
@@ -196,7 +197,7 @@ static void tick(struct wb_exec *x, struct wb_rq *rq, struct fair_task *curr)
     }
     if (f->v->release == FAIR_2_6_24 || ran < f->min_granularity) return;
     if (f->v->release <= FAIR_2_6_36 && !fair_on(f, FAIR_F_WAKEUP_PREEMPTION)) return;
-    int64_t ahead = (int64_t)(curr->vruntime - leftmost(r)->vruntime);
+    int64_t ahead = (int64_t)(curr->vruntime - left_one->vruntime);
     /* 2.6.33 .. 2.6.37 compare with an unsigned slice: a negative lead counts as huge (fixed by d7d8294415f0). */
     if (f->v->tick_unsigned ? (uint64_t)ahead > ideal : ahead > (int64_t)ideal) wb_resched(x, rq);
 }
@@ -224,6 +225,7 @@ static struct fair_task *choose(struct wb_exec *x, struct wb_rq *rq)
     struct fair_rq *r = fair_rq(rq);
     struct fair_task *curr = r->curr && r->curr->on_rq ? r->curr : NULL, *best = leftmost(r);
     if (!best || (curr && fair_before(curr->vruntime, best->vruntime))) best = curr;
+    WB_CHECK(best, "%u tasks queued and none in the tree", r->nr);
     struct fair_task *p = best;
     if (r->skip == p) {
         struct fair_task *s = second(p, curr, r);

@@ -47,7 +47,7 @@ void pelt_init(struct pelt_table *t)
 
 uint64_t pelt_decay(const struct pelt_table *t, uint64_t val, uint64_t n)
 {
-    if (n > PELT_HALF_LIFE * 63) return 0;
+    if (n > PELT_HALF_LIFE * 63ull) return 0;
     val >>= n / PELT_HALF_LIFE;
     return (uint64_t)((wide)val * t->y[n % PELT_HALF_LIFE] >> 32);
 }

@@ -12,12 +12,11 @@ static const char *const machines[] = {
     "topology = \"[numa] pack:2 l2:2 core:2 pu:1\";",
     "topology = \"pack:2 [numa] l3:1 core:2 pu:2\";",
 };
-static const char *const loads[] = {
-    "{ kind = \"pipe_latency\"; instances = 2; }, { kind = \"hog\"; count = 2; background = true; }",
-    "{ kind = \"periodic\"; count = 6; }, { kind = \"pipe_bw\"; }",
-    "{ kind = \"periodic\"; count = 3; nice = 5; }, { kind = \"hog\"; count = 3; nice = -3; }, { kind = "
-    "\"pipe_latency\"; cpus = \"0\"; }",
-};
+#define PIPE_AND_HOGS "{ kind = \"pipe_latency\"; instances = 2; }, { kind = \"hog\"; count = 2; background = true; }"
+#define PERIODIC_AND_PIPE "{ kind = \"periodic\"; count = 6; }, { kind = \"pipe_bw\"; }"
+#define NICE_ONES "{ kind = \"periodic\"; count = 3; nice = 5; }, { kind = \"hog\"; count = 3; nice = -3; }"
+#define PINNED_PIPE "{ kind = \"pipe_latency\"; cpus = \"0\"; }"
+static const char *const loads[] = {PIPE_AND_HOGS, PERIODIC_AND_PIPE, (NICE_ONES ", " PINNED_PIPE)};
 
 static uint64_t fingerprint(const char *text, const char *const *sets, bool no_inline, bool no_elide)
 {
