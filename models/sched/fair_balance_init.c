@@ -183,8 +183,12 @@ static void set_priority(struct fair_sim *f, cpu_id c, int64_t v)
 /* sd_init: levels that span different capacities have the flag, and those below spread no more. */
 static void flag_capacities(struct wb_sim *s, struct fair_sim *f)
 {
-    for (cpu_id c = 0; c < f->ncpus; c++) f->bal.max_capacity = WB_MAX(f->bal.max_capacity, f->bal.capacity[c]);
+    uint32_t least = UINT32_MAX;
     for (cpu_id c = 0; c < f->ncpus; c++) {
+        f->bal.max_capacity = WB_MAX(f->bal.max_capacity, f->bal.capacity[c]);
+        least = WB_MIN(least, f->bal.capacity[c]);
+    }
+    for (cpu_id c = 0; least != f->bal.max_capacity && c < f->ncpus; c++) {
         WB_FOR_EACH_SD(sd, wb_rq(s, c)) {
             bool differ = false;
             WB_FOR_EACH_CPU(o, sd->span) differ |= f->bal.capacity[o] != f->bal.capacity[c];
