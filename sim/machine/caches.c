@@ -58,47 +58,110 @@ static void extent_scale(struct extent *e, uint64_t factor)
     if (!e->bytes) e->len = 0;
 }
 
-void holder_decay(const struct cache *c, struct holder *h)
+/* ---- pools: the number of the next free thing stands in the free thing ---- */
+
+static uint32_t pool_take(struct pool *p, const void *things, size_t size)
 {
+    uint32_t i = p->free;
+    if (!i) {
+        WB_CHECK(p->fresh < p->room, "a pool of %u is used up", p->room);
+        return p->fresh++;
+    }
+    memcpy(&p->free, (const char *)things + i * size, sizeof p->free);
+    return i;
+}
+
+static void pool_give(struct pool *p, void *things, size_t size, uint32_t i)
+{
+    memcpy((char *)things + i * size, &p->free, sizeof p->free);
+    p->free = i;
+}
+
+/* ---- holders ---- */
+
+struct holder *holder_add(struct wb_machine_state *s, struct region *r)
+{
+    uint32_t k = r->nholders++;
+    if (k && k % HOLDERS_NEAR == 0) r->more[k / HOLDERS_NEAR - 1] = pool_take(&s->blocks, s->block, sizeof *s->block);
+    return holder_at(s, r, k);
+}
+
+void holder_drop_last(struct wb_machine_state *s, struct region *r)
+{
+    uint32_t k = --r->nholders;
+    if (k && k % HOLDERS_NEAR == 0) pool_give(&s->blocks, s->block, sizeof *s->block, r->more[k / HOLDERS_NEAR - 1]);
+}
+
+static void drop_rest(struct wb_machine_state *s, struct holder *h)
+{
+    pool_give(&s->rests, s->rest, sizeof *s->rest, h->rest);
+    h->rest = 0;
+}
+
+void holder_clear(struct wb_machine_state *s, struct holder *h)
+{
+    h->run.len = 0;
+    if (h->rest) drop_rest(s, h);
+}
+
+void holder_decay(struct wb_machine_state *s, struct holder *h)
+{
+    const struct cache *c = &s->cache[h->cache];
     uint64_t factor = decay_factor(c->clock - h->stamp, &c->size);
     extent_scale(&h->run, factor);
-    extent_scale(&h->rest, factor);
     h->stamp = c->clock;
+    if (!h->rest) return;
+    extent_scale(&s->rest[h->rest], factor);
+    if (!s->rest[h->rest].len) drop_rest(s, h);
+}
+
+static struct share trim_rest(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n)
+{
+    if (WB_LIKELY(!h->rest)) return (struct share){0, 0};
+    struct share gone = extent_trim(&s->rest[h->rest], off, n);
+    if (!s->rest[h->rest].len) drop_rest(s, h);
+    return gone;
 }
 
 /* Whatever of [off, off + n) the rest has is joined by the run's part of it. */
-static void move_to_rest(struct holder *h, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty)
+static void move_to_rest(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n, struct share part)
 {
-    struct share there = extent_overlap(&h->rest, off, n);
-    bytes = WB_MIN(n, bytes + there.bytes);
-    dirty = WB_MIN(bytes, dirty + there.dirty);
-    extent_join(&h->rest, off, n, bytes, dirty);
+    if (!h->rest) {
+        h->rest = pool_take(&s->rests, s->rest, sizeof *s->rest);
+        s->rest[h->rest].len = 0;
+    }
+    struct extent *rest = &s->rest[h->rest];
+    struct share there = extent_overlap(rest, off, n);
+    uint32_t bytes = WB_MIN(n, part.bytes + there.bytes), dirty = WB_MIN(bytes, part.dirty + there.dirty);
+    extent_join(rest, off, n, bytes, dirty);
+    if (!rest->len) drop_rest(s, h);
 }
 
-void holder_touch(struct holder *h, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty)
+void holder_touch(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n, uint32_t bytes,
+                  uint32_t dirty)
 {
     struct extent *run = &h->run;
     bool inside = run->len && off >= run->start && off + n <= extent_end(run);
     bool same = dirty < n || run->dirty == run->len;
     if (inside && run->bytes == run->len && bytes == n && same) return; /* all there, before and after */
-    extent_trim(&h->rest, off, n);
+    (void)trim_rest(s, h, off, n);
     if (run->len && off == extent_end(run)) {
         extent_join(run, off, n, bytes, dirty);
         return;
     }
     extent_trim(run, off, n);
-    if (run->len) move_to_rest(h, run->start, run->len, run->bytes, run->dirty);
+    if (run->len) move_to_rest(s, h, run->start, run->len, (struct share){run->bytes, run->dirty});
     *run = (struct extent){off, bytes ? n : 0, bytes, dirty};
 }
 
-uint32_t holder_invalidate(struct holder *h, uint32_t off, uint32_t n)
+uint32_t holder_invalidate(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n)
 {
-    return extent_trim(&h->run, off, n).bytes + extent_trim(&h->rest, off, n).bytes;
+    return extent_trim(&h->run, off, n).bytes + trim_rest(s, h, off, n).bytes;
 }
 
-void holder_clean(struct holder *h, uint32_t off, uint32_t n)
+void holder_clean(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n)
 {
-    h->rest.dirty -= extent_overlap(&h->rest, off, n).dirty;
+    if (h->rest) s->rest[h->rest].dirty -= extent_overlap(&s->rest[h->rest], off, n).dirty;
     if (!h->run.dirty) return;
     uint32_t lo = WB_MAX(h->run.start, off), hi = WB_MIN(extent_end(&h->run), off + n);
     if (hi <= lo) return;
@@ -109,7 +172,7 @@ void holder_clean(struct holder *h, uint32_t off, uint32_t n)
     /* The run stays modified as a whole: the part that became clean is split off, so that a buffer read piece by piece
      * elsewhere is exact. */
     struct share part = extent_trim(&h->run, lo, hi - lo);
-    move_to_rest(h, lo, hi - lo, part.bytes, 0);
+    move_to_rest(s, h, lo, hi - lo, (struct share){part.bytes, 0});
 }
 
 uint64_t cache_insert(struct cache *c, uint64_t bytes)
@@ -127,6 +190,7 @@ void caches_init(struct wb_machine_state *s)
         s->cache[i] = (struct cache){.free = t->cache[i].size, .size = decay_size_of(t->cache[i].size)};
     s->region_free = WB_NO_REGION;
     s->region_fresh = 0;
+    s->blocks.fresh = s->rests.fresh = 1;
 }
 
 region_id wb_region_new(struct wb_machine_state *s, uint64_t bytes, const char *name)
@@ -160,14 +224,15 @@ void wb_region_free(struct wb_machine_state *s, region_id id)
 {
     struct region *r = region_at(s, id);
     WB_CHECK(id < s->sizes.regions, "region %u is a page: wb_page_free", id);
-    for (uint32_t i = 0; i < r->nholders; i++) {
-        struct holder *h = &r->h[i];
+    while (r->nholders) {
+        struct holder *h = holder_at(s, r, r->nholders - 1u);
         struct cache *c = &s->cache[h->cache];
         holder_refresh(s, h);
-        c->free = WB_MIN(c->size.bytes, c->free + h->run.bytes + h->rest.bytes);
+        c->free = WB_MIN(c->size.bytes, c->free + h->run.bytes + holder_rest_bytes(s, h));
+        holder_clear(s, h);
+        holder_drop_last(s, r);
     }
     r->bytes = 0;
-    r->nholders = 0;
     r->home = s->region_free;
     s->region_free = id;
 }
@@ -179,17 +244,19 @@ uint64_t wb_region_bytes(const struct wb_machine_state *s, region_id id)
 
 uint64_t wb_region_resident(const struct wb_machine_state *s, region_id id, cpu_id cpu, uint32_t level)
 {
-    const struct region *r = region_at(s, id);
+    struct region *r = region_at(s, id);
     const struct wb_topology *t = s->m->topo;
     WB_CHECK(cpu < t->ncpus && level < t->nlevels, "cpu %u level %u", cpu, level);
     uint64_t least = UINT64_MAX;
     for (uint32_t i = level; i < t->nlevels; i++) {
         uint64_t held = 0;
         for (uint32_t k = 0; k < r->nholders; k++) {
-            if (r->h[k].cache != wb_topo_cache_of(t, cpu, i)) continue;
-            struct holder h = r->h[k];
-            holder_refresh(s, &h);
-            held = WB_MIN(r->bytes, h.run.bytes + h.rest.bytes);
+            const struct holder *h = holder_at(s, r, k);
+            if (h->cache != wb_topo_cache_of(t, cpu, i)) continue;
+            const struct cache *c = &s->cache[h->cache];
+            uint64_t factor = decay_factor(c->clock - h->stamp, &c->size);
+            held = decay_apply(h->run.bytes, factor) + decay_apply(holder_rest_bytes(s, h), factor);
+            held = WB_MIN(r->bytes, held);
         }
         least = WB_MIN(least, held); /* caches nest: an inner copy whose outer one is gone is gone too */
     }

@@ -29,27 +29,47 @@ struct share extent_trim(struct extent *e, uint32_t off, uint32_t n);
  * least one that covers both. */
 void extent_join(struct extent *e, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty);
 
-/* Let a holder decay to its cache's present clock. */
-void holder_decay(const struct cache *c, struct holder *h);
-static inline void holder_refresh(const struct wb_machine_state *s, struct holder *h)
+/* The k-th holder of a region. */
+static inline struct holder *holder_at(const struct wb_machine_state *s, struct region *r, uint32_t k)
 {
-    if (h->stamp != s->cache[h->cache].clock) holder_decay(&s->cache[h->cache], h);
+    if (WB_LIKELY(k < HOLDERS_NEAR)) return &r->near[k];
+    return &s->block[r->more[k / HOLDERS_NEAR - 1]].h[k % HOLDERS_NEAR];
+}
+/* One more place, uninitialised; there must be fewer than HOLDERS. The last holder goes. */
+struct holder *holder_add(struct wb_machine_state *s, struct region *r);
+void holder_drop_last(struct wb_machine_state *s, struct region *r);
+
+/* Let a holder decay to its cache's present clock. */
+void holder_decay(struct wb_machine_state *s, struct holder *h);
+static inline void holder_refresh(struct wb_machine_state *s, struct holder *h)
+{
+    if (h->stamp != s->cache[h->cache].clock) holder_decay(s, h);
+}
+/* What it has besides the run. */
+static inline uint32_t holder_rest_bytes(const struct wb_machine_state *s, const struct holder *h)
+{
+    return h->rest ? s->rest[h->rest].bytes : 0;
 }
 /* What a fresh holder has of the span. */
-static inline struct share holder_overlap(const struct holder *h, uint32_t off, uint32_t n)
+static inline struct share holder_overlap(const struct wb_machine_state *s, const struct holder *h, uint32_t off,
+                                          uint32_t n)
 {
-    struct share a = extent_overlap(&h->run, off, n), b = extent_overlap(&h->rest, off, n);
+    struct share a = extent_overlap(&h->run, off, n);
+    if (WB_LIKELY(!h->rest)) return a;
+    struct share b = extent_overlap(&s->rest[h->rest], off, n);
     a.bytes += b.bytes;
     a.dirty += b.dirty;
     return (struct share){WB_MIN(n, a.bytes), WB_MIN(n, a.dirty)};
 }
 /* Of the span, `bytes` are there after a touch, `dirty` of them modified: the run goes on, or a new run begins and
  * the old one becomes part of the rest. */
-void holder_touch(struct holder *h, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty);
+void holder_touch(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty);
 /* The span was written elsewhere: returns the bytes that are gone. */
-uint32_t holder_invalidate(struct holder *h, uint32_t off, uint32_t n);
+uint32_t holder_invalidate(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n);
 /* The span was read elsewhere: it is no longer modified here. */
-void holder_clean(struct holder *h, uint32_t off, uint32_t n);
+void holder_clean(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n);
+/* It holds nothing any more. */
+void holder_clear(struct wb_machine_state *s, struct holder *h);
 /* A region that is alive, checked. */
 struct region *region_at(const struct wb_machine_state *s, region_id id);
 /* Insert `bytes` into a cache: free room first, the rest displaces. Returns how many displaced others. */

@@ -62,25 +62,37 @@ struct extent {
 };
 
 /* What one cache instance holds of one region, as of the cache's clock `stamp`. run: the stretch of the latest
- * sequential touches; rest: what was there before. They do not overlap unless a hole was cut into one. */
+ * sequential touches; rest: what was there before, seldom anything. They do not overlap unless a hole was cut into
+ * one. */
 struct holder {
     uint64_t stamp;
-    struct extent run, rest;
+    struct extent run;
+    uint32_t rest; /* number of an extent in the pool, 0 = nothing */
     uint16_t cache;
     uint16_t used; /* region's touch count when it was last refreshed, modulo 2^16 */
 };
 
+/* Holders of a region: the first ones, a chain of three levels, stand in it, further ones in blocks of a pool. */
 #define HOLDERS 8u /* two chains of four, or the chains of five CPUs below one cache */
+#define HOLDERS_NEAR 3u
 #define CACHES_MAX 65535u
 struct region {
     const char *name;
     uint32_t bytes;
-    uint32_t touches;
     uint32_t home; /* node, WB_NO_CPU before the first touch; in a free list: the next id */
-    uint32_t nholders;
-    struct holder h[HOLDERS];
+    uint32_t more[2];
+    uint16_t touches;
+    uint8_t nholders;
+    struct holder near[HOLDERS_NEAR];
 };
-_Static_assert(sizeof(struct region) <= 416, "there is one per task and page");
+_Static_assert(sizeof(struct region) == 128, "there is one per task and page: two cache lines");
+struct holder_block {
+    struct holder h[HOLDERS_NEAR];
+};
+/* Numbers of a pool: those given back first, then those never used. Number 0 is not given out. */
+struct pool {
+    uint32_t free, fresh, room;
+};
 
 /* ---- pages.c ---- */
 struct page_list {
@@ -134,6 +146,9 @@ struct wb_machine_state {
     uint32_t region_free;  /* list of freed ids */
     uint32_t region_fresh; /* ids from here on were never used */
     uint32_t page_fresh;
+    struct holder_block *block; /* number 0 is not used, nor is extent 0 */
+    struct extent *rest;
+    struct pool blocks, rests; /* a free block or extent begins with the number of the next */
     struct page_list *page_cpu, *page_node;
     struct page_link *page_link; /* [sizes.pages] */
     struct line *line;

@@ -1,5 +1,4 @@
 /* machine_state.c - the one block of memory that a run's hardware state lives in. */
-#include <string.h>
 
 #include "machine_impl.h"
 #include "reserve.h"
@@ -41,6 +40,10 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     piece(l, 1, sizeof *s);
     s->cache = piece(l, t->ncaches, sizeof *s->cache);
     s->region = piece(l, (size_t)z->regions + z->pages, sizeof *s->region);
+    s->blocks.room = (uint32_t)WB_MIN((HOLDERS / HOLDERS_NEAR) * ((uint64_t)z->regions + z->pages) + 1, UINT32_MAX);
+    s->block = piece(l, s->blocks.room, sizeof *s->block);
+    s->rests.room = (uint32_t)WB_MIN(HOLDERS * ((uint64_t)z->regions + z->pages) + 1, UINT32_MAX);
+    s->rest = piece(l, s->rests.room, sizeof *s->rest);
     s->page_cpu = piece(l, t->ncpus, sizeof *s->page_cpu);
     s->page_node = piece(l, t->level[WB_LVL_NODE].ngroups, sizeof *s->page_node);
     s->page_link = piece(l, z->pages, sizeof *s->page_link);
@@ -71,7 +74,6 @@ struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machin
     WB_CHECK(z.regions < WB_NO_REGION - z.pages, "too many regions");
     struct wb_machine_state *s = mem;
     struct layout l = {.base = mem};
-    memset(s, 0, sizeof *s);
     s->bytes = lay_out(s, &l, m, &z);
     s->m = m;
     s->sizes = z;
@@ -92,4 +94,9 @@ struct wb_machine_state *wb_machine_state_new(const struct wb_machine *m, const 
 void wb_machine_state_free(struct wb_machine_state *s)
 {
     if (s) reserve_give(s, s->bytes);
+}
+
+size_t wb_machine_state_touched(const struct wb_machine_state *s)
+{
+    return reserve_touched(s, s->bytes);
 }

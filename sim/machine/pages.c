@@ -68,9 +68,14 @@ void pages_init(struct wb_machine_state *s)
 /* The next page that was never used, or WB_NO_REGION. */
 static uint32_t take_fresh(struct wb_machine_state *s)
 {
-    if (s->page_fresh == s->sizes.pages) return WB_NO_REGION;
-    uint32_t id = s->sizes.regions + s->page_fresh++;
-    s->region[id] = (struct region){.name = "page", .bytes = s->sizes.page_bytes, .home = WB_NO_CPU};
+    return s->page_fresh == s->sizes.pages ? WB_NO_REGION : s->sizes.regions + s->page_fresh++;
+}
+
+/* A page becomes a region when somebody gets it: what only waits in lists costs a link. */
+static region_id given(struct wb_machine_state *s, uint32_t id)
+{
+    if (id != WB_NO_REGION && !s->region[id].bytes)
+        s->region[id] = (struct region){.name = "page", .bytes = s->sizes.page_bytes, .home = WB_NO_CPU};
     return id;
 }
 
@@ -105,7 +110,7 @@ region_id wb_page_alloc(struct wb_machine_state *s, cpu_id cpu)
         if (id == WB_NO_REGION) break;
         append(s, hot, id);
     }
-    return hot->count ? pop_head(s, hot) : take_anywhere(s);
+    return given(s, hot->count ? pop_head(s, hot) : take_anywhere(s));
 }
 
 void wb_page_free(struct wb_machine_state *s, cpu_id cpu, region_id page)
@@ -115,7 +120,7 @@ void wb_page_free(struct wb_machine_state *s, cpu_id cpu, region_id page)
     struct page_list *hot = &s->page_cpu[cpu];
     uint32_t returned = hot->count >= s->sizes.page_high ? WB_MIN(s->sizes.page_batch, hot->count) : 0;
     for (uint32_t i = 0; i < returned; i++) {
-        uint32_t cold = pop_tail(s, hot), home = s->region[cold].home;
+        uint32_t cold = pop_tail(s, hot), home = s->region[cold].bytes ? s->region[cold].home : WB_NO_CPU;
         if (home == WB_NO_CPU) home = s->m->topo->level[WB_LVL_NODE].of[cpu];
         push_head(s, &s->page_node[home], cold);
     }

@@ -51,7 +51,7 @@ static uint32_t chain_index(const struct toucher *t, uint32_t cache)
 static void look_at(struct toucher *t, const struct holder *h, struct sight *v)
 {
     const struct wb_topology *topo = t->m->topo;
-    *v = (struct sight){.own = is_own(t, h->cache), .there = holder_overlap(h, t->off, t->n)};
+    *v = (struct sight){.own = is_own(t, h->cache), .there = holder_overlap(t->s, h, t->off, t->n)};
     if (v->own) {
         t->held[chain_index(t, h->cache)] = v->there.bytes;
         return;
@@ -69,8 +69,9 @@ static void look_around(struct toucher *t)
     t->nsights = t->r->nholders;
     for (uint32_t i = 0; i < t->nlevels; i++) t->held[i] = 0;
     for (uint32_t k = 0; k < t->nsights; k++) {
-        holder_refresh(t->s, &t->r->h[k]);
-        look_at(t, &t->r->h[k], &t->sight[k]);
+        struct holder *h = holder_at(t->s, t->r, k);
+        holder_refresh(t->s, h);
+        look_at(t, h, &t->sight[k]);
     }
 }
 
@@ -223,16 +224,18 @@ static void price_span(struct toucher *t)
 static void change_others(struct toucher *t)
 {
     for (uint32_t k = t->nsights; k-- > 0;) {
-        struct holder *h = &t->r->h[k];
         if (t->sight[k].own) continue;
+        struct holder *h = holder_at(t->s, t->r, k);
         if (t->access == WB_WRITE) {
             struct cache *c = &t->s->cache[h->cache];
-            uint64_t gone = holder_invalidate(h, t->off, t->n);
+            uint64_t gone = holder_invalidate(t->s, h, t->off, t->n);
             c->free = WB_MIN(c->size.bytes, c->free + gone);
         } else {
-            holder_clean(h, t->off, t->n);
+            holder_clean(t->s, h, t->off, t->n);
         }
-        if (!h->run.len && !h->rest.len) *h = t->r->h[--t->r->nholders];
+        if (h->run.len || h->rest) continue;
+        *h = *holder_at(t->s, t->r, t->r->nholders - 1u);
+        holder_drop_last(t->s, t->r);
     }
 }
 
@@ -244,11 +247,11 @@ static uint32_t choose_victim(const struct toucher *t)
     uint32_t best = HOLDERS;
     uint64_t best_rank = UINT64_MAX;
     for (uint32_t k = 0; k < t->r->nholders; k++) {
-        const struct holder *h = &t->r->h[k];
+        const struct holder *h = holder_at(t->s, t->r, k);
         if (is_own(t, h->cache)) continue;
         uint16_t age = (uint16_t)(t->r->touches - h->used);
         uint64_t rank =
-            (uint64_t)(h->run.dirty || h->rest.dirty) << 48 | (uint64_t)chain_index(t, h->cache) << 32 | (65535u - age);
+            (uint64_t)(h->run.dirty || (h->rest && t->s->rest[h->rest].dirty)) << 48 | (uint64_t)chain_index(t, h->cache) << 32 | (65535u - age);
         if (rank < best_rank) {
             best_rank = rank;
             best = k;
@@ -261,11 +264,19 @@ static uint32_t choose_victim(const struct toucher *t)
 static struct holder *holder_of(struct toucher *t, uint32_t cache)
 {
     struct region *r = t->r;
-    for (uint32_t k = 0; k < r->nholders; k++)
-        if (r->h[k].cache == cache) return &r->h[k];
-    uint32_t k = r->nholders < HOLDERS ? r->nholders++ : choose_victim(t);
-    r->h[k] = (struct holder){.cache = (uint16_t)cache, .stamp = t->s->cache[cache].clock};
-    return &r->h[k];
+    for (uint32_t k = 0; k < r->nholders; k++) {
+        struct holder *h = holder_at(t->s, r, k);
+        if (h->cache == cache) return h;
+    }
+    struct holder *h;
+    if (r->nholders < HOLDERS) {
+        h = holder_add(t->s, r);
+    } else {
+        h = holder_at(t->s, r, choose_victim(t));
+        holder_clear(t->s, h);
+    }
+    *h = (struct holder){.cache = (uint16_t)cache, .stamp = t->s->cache[cache].clock};
+    return h;
 }
 
 /* One level of the own chain takes in what it did not have: see docs/model-machine.md, displacement. */
@@ -273,7 +284,7 @@ static void insert_level(struct toucher *t, uint32_t i)
 {
     struct holder *h = holder_of(t, t->cache[i]);
     struct cache *c = &t->s->cache[t->cache[i]];
-    uint64_t had = holder_overlap(h, t->off, t->n).bytes, present;
+    uint64_t had = holder_overlap(t->s, h, t->off, t->n).bytes, present;
     uint64_t insert = t->n - t->held[i];
     uint64_t displaced = cache_insert(c, insert);
     uint64_t room = insert - displaced;
@@ -287,10 +298,10 @@ static void insert_level(struct toucher *t, uint32_t i)
     }
     uint32_t bytes = (uint32_t)WB_MIN(present, t->n), dirty = bytes;
     if (t->access == WB_READ) {
-        dirty = holder_overlap(h, t->off, t->n).dirty;
+        dirty = holder_overlap(t->s, h, t->off, t->n).dirty;
         dirty = WB_MIN(dirty, bytes);
     }
-    holder_touch(h, t->off, t->n, bytes, dirty);
+    holder_touch(t->s, h, t->off, t->n, bytes, dirty);
     h->stamp = c->clock;
     h->used = (uint16_t)t->r->touches;
 }

@@ -306,10 +306,13 @@ struct wb_machine_sizes {
 
 struct wb_machine_state; /* opaque, mutable, one per run */
 size_t wb_machine_state_size(const struct wb_machine *m, const struct wb_machine_sizes *sizes);
-/* mem: wb_machine_state_size() bytes, 64-byte aligned, owned by the caller; the state lives in it. */
+/* mem: wb_machine_state_size() bytes, zeroed, 64-byte aligned, owned by the caller; the state lives in it. Most of it
+ * is room for the worst case and is not touched before it is used. */
 struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machine *m,
                                                const struct wb_machine_sizes *sizes);
-/* The same with malloc'd memory; free with wb_machine_state_free(). NULL: out of memory. */
+/* Bytes of it that are in memory now; for reports. */
+size_t wb_machine_state_touched(const struct wb_machine_state *s);
+/* The same with memory from the system, used as it is touched; free with wb_machine_state_free(). NULL: out of memory. */
 struct wb_machine_state *wb_machine_state_new(const struct wb_machine *m, const struct wb_machine_sizes *sizes);
 void wb_machine_state_free(struct wb_machine_state *s);
 
