@@ -92,17 +92,12 @@ struct pipe_counters {
 struct pipe_state {
     const struct pipe_rules *rules;
     uint32_t page_bytes;
-    uint32_t line_bytes;
+    uint32_t slots_per_line;
     uint8_t lock_kind;
     bool lock_sync;
     uint8_t sync; /* enum pipe_sync */
     struct pipe_labels fn;
     struct pipe_counters count;
-};
-
-struct pipe_slot {
-    uint32_t page; /* region, or WB_NO_REGION */
-    uint32_t offset, len;
 };
 
 struct pipe {
@@ -113,9 +108,9 @@ struct pipe {
     struct wb_sleeplock lock;
     struct wb_waitq rd, wr;    /* one-queue versions use rd for both sides */
     uint32_t line;             /* counters: cursor, used, waiting writers */
-    const uint32_t *slot_line; /* [nslots] line of a slot's descriptor */
-    struct pipe_slot *slot;    /* [nslots] */
+    uint32_t slot_line;        /* of the first slot's descriptor; the others follow, slots_per_line on each */
     uint32_t nslots, first, used;
+    uint32_t oldest, newest;   /* pages of the slots in use, a list (struct wb_page_note), or WB_NO_REGION */
     uint32_t page, start, len; /* one-page versions: the region and what is in it */
     uint32_t tmp[2];           /* pages kept for the next write */
     uint32_t readers, writers, waiting_writers;
@@ -143,10 +138,15 @@ static inline bool pipe_full(const struct pipe *p)
 {
     return p->used >= p->nslots;
 }
-static inline struct pipe_slot *pipe_slot_at(struct pipe *p, uint32_t i) /* i-th from the oldest */
+/* The line of the i-th slot from the oldest. */
+static inline uint32_t pipe_line_of_slot(const struct pipe *p, uint32_t i)
 {
     uint32_t k = p->first + i;
-    return &p->slot[k >= p->nslots ? k - p->nslots : k];
+    return p->slot_line + (k >= p->nslots ? k - p->nslots : k) / p->st->slots_per_line;
+}
+static inline struct wb_page_note *pipe_note(const struct pipe *p, uint32_t page)
+{
+    return wb_page_note(wb_machine_state_of(p->sim), page);
 }
 
 /* ---- pipe_common.c: frames that all generations use ---- */

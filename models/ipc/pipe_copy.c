@@ -4,16 +4,16 @@
 struct chunk {
     struct wb_frame h;
     struct pipe_call *c;
-    struct pipe_slot *s;
+    uint32_t line; /* of the slot */
     uint32_t page, offset;
 };
 
-static void start_chunk(struct wb_exec *x, struct pipe_call *c, wb_step_fn step, struct pipe_slot *s)
+static struct chunk *start_chunk(struct wb_exec *x, struct pipe_call *c, wb_step_fn step)
 {
     struct chunk *f = WB_PUSH(x, step, struct chunk);
     WB_CHECK(c->chars && c->chars <= c->left, "a chunk of %u of %llu bytes", c->chars, (unsigned long long)c->left);
     f->c = c;
-    f->s = s;
+    return f;
 }
 
 /* The chunk is copied: the call moves on, the pipe counts. A drain after a fill is a handoff. */
@@ -63,11 +63,11 @@ static void put_page(struct wb_exec *x, struct pipe *p, uint32_t page)
 
 void pipe_free_pages(struct wb_exec *x, struct pipe *p)
 {
-    for (uint32_t i = 0; i < p->nslots; i++) {
-        if (p->slot[i].page == WB_NO_REGION) continue;
+    while (p->oldest != WB_NO_REGION) {
+        uint32_t page = p->oldest;
+        p->oldest = pipe_note(p, page)->next;
         wb_charge_fn(x, p->st->fn.free);
-        wb_page_free(wb_machine_state_of(x->sim), x->cpu, p->slot[i].page);
-        p->slot[i].page = WB_NO_REGION;
+        wb_page_free(wb_machine_state_of(x->sim), x->cpu, page);
     }
     for (uint32_t i = 0; i < WB_ARRAY_SIZE(p->tmp); i++) {
         if (p->tmp[i] == WB_NO_REGION) continue;
@@ -96,7 +96,7 @@ static enum wb_ret fill_page_step(struct wb_exec *x, void *frame)
 
 void pipe_fill_page(struct wb_exec *x, struct pipe_call *c)
 {
-    start_chunk(x, c, fill_page_step, NULL);
+    (void)start_chunk(x, c, fill_page_step);
 }
 
 static enum wb_ret drain_page_step(struct wb_exec *x, void *frame)
@@ -116,14 +116,21 @@ static enum wb_ret drain_page_step(struct wb_exec *x, void *frame)
 
 void pipe_drain_page(struct wb_exec *x, struct pipe_call *c)
 {
-    start_chunk(x, c, drain_page_step, NULL);
+    (void)start_chunk(x, c, drain_page_step);
 }
 
 /* ---- ring ---- */
 
-static uint32_t line_of(const struct pipe *p, const struct pipe_slot *s)
+/* A new slot is in use, the newest. */
+static void append_slot(struct pipe *p, uint32_t page)
 {
-    return p->slot_line[s - p->slot];
+    *pipe_note(p, page) = (struct wb_page_note){.next = WB_NO_REGION};
+    if (p->oldest == WB_NO_REGION)
+        p->oldest = page;
+    else
+        pipe_note(p, p->newest)->next = page;
+    p->newest = page;
+    p->used++;
 }
 
 static enum wb_ret fill_slot_step(struct wb_exec *x, void *frame)
@@ -136,15 +143,14 @@ static enum wb_ret fill_slot_step(struct wb_exec *x, void *frame)
     f->page = get_page(x, p);
     if (p->st->rules->publish_first) {
         WB_SPIN_LOCK(x, f, &p->rd.lock);
-        f->s->page = f->page;
-        p->used++;
+        append_slot(p, f->page);
         WB_SPIN_UNLOCK(x, f, &p->rd.lock);
     }
     WB_COPY(x, f, WB_SPAN(c->buf, c->off, c->chars), WB_SPAN(f->page, 0, c->chars), WB_FN_COPY_USER);
-    WB_LINE(x, f, line_of(p, f->s), WB_LINE_WRITE, p->st->fn.write);
+    WB_LINE(x, f, f->line, WB_LINE_WRITE, p->st->fn.write);
     WB_LINE(x, f, p->line, WB_LINE_WRITE, p->st->fn.write);
-    *f->s = (struct pipe_slot){.page = f->page, .len = c->chars};
-    if (!p->st->rules->publish_first) p->used++;
+    if (!p->st->rules->publish_first) append_slot(p, f->page);
+    pipe_note(p, f->page)->len = c->chars;
     moved(x, c, true);
     WB_END();
 }
@@ -154,7 +160,7 @@ void pipe_fill_slot(struct wb_exec *x, struct pipe_call *c)
     struct pipe *p = c->p;
     WB_CHECK(!pipe_full(p), "pipe %s: a slot is filled that is not there", p->name);
     c->chars = (uint32_t)WB_MIN(c->left, p->st->page_bytes);
-    start_chunk(x, c, fill_slot_step, pipe_slot_at(p, p->used));
+    start_chunk(x, c, fill_slot_step)->line = pipe_line_of_slot(p, p->used);
 }
 
 static enum wb_ret fill_last_step(struct wb_exec *x, void *frame)
@@ -164,10 +170,10 @@ static enum wb_ret fill_last_step(struct wb_exec *x, void *frame)
     struct pipe *p = c->p;
     WB_BEGIN(f);
     wb_charge_fn(x, p->st->fn.buf);
-    f->offset = f->s->offset + f->s->len;
-    WB_COPY(x, f, WB_SPAN(c->buf, c->off, c->chars), WB_SPAN(f->s->page, f->offset, c->chars), WB_FN_COPY_USER);
-    WB_LINE(x, f, line_of(p, f->s), WB_LINE_WRITE, p->st->fn.write);
-    f->s->len += c->chars;
+    f->offset = pipe_note(p, f->page)->offset + pipe_note(p, f->page)->len;
+    WB_COPY(x, f, WB_SPAN(c->buf, c->off, c->chars), WB_SPAN(f->page, f->offset, c->chars), WB_FN_COPY_USER);
+    WB_LINE(x, f, f->line, WB_LINE_WRITE, p->st->fn.write);
+    pipe_note(p, f->page)->len += c->chars;
     moved(x, c, true);
     WB_END();
 }
@@ -180,13 +186,25 @@ uint32_t pipe_mergeable(const struct pipe_call *c)
     if (!p->used || p->st->rules->merge == PIPE_MERGE_NONE) return 0;
     if (p->st->rules->merge == PIPE_MERGE_SMALL && n >= page) return 0;
     if (p->st->rules->merge == PIPE_MERGE_TAIL) n &= page - 1;
-    const struct pipe_slot *last = pipe_slot_at(p, p->used - 1);
+    const struct wb_page_note *last = pipe_note(p, p->newest);
     return last->offset + last->len + n <= page ? (uint32_t)n : 0;
 }
 
 void pipe_fill_last(struct wb_exec *x, struct pipe_call *c)
 {
-    start_chunk(x, c, fill_last_step, pipe_slot_at(c->p, c->p->used - 1));
+    struct chunk *f = start_chunk(x, c, fill_last_step);
+    f->page = c->p->newest;
+    f->line = pipe_line_of_slot(c->p, c->p->used - 1);
+}
+
+/* Bytes leave the oldest slot. What is left in it; when that is nothing, the slot's page leaves the list. */
+static uint32_t take_out(struct pipe *p, uint32_t chars)
+{
+    struct wb_page_note *note = pipe_note(p, p->oldest);
+    note->offset += chars;
+    note->len -= chars;
+    if (!note->len) p->oldest = note->next;
+    return note->len;
 }
 
 static enum wb_ret drain_slot_step(struct wb_exec *x, void *frame)
@@ -196,14 +214,12 @@ static enum wb_ret drain_slot_step(struct wb_exec *x, void *frame)
     struct pipe *p = c->p;
     WB_BEGIN(f);
     wb_charge_fn(x, p->st->fn.buf);
-    WB_COPY(x, f, WB_SPAN(f->s->page, f->s->offset, c->chars), WB_SPAN(c->buf, c->off, c->chars), WB_FN_COPY_USER);
-    WB_LINE(x, f, line_of(p, f->s), WB_LINE_WRITE, p->st->fn.read);
-    f->s->offset += c->chars;
-    f->s->len -= c->chars;
+    WB_COPY(x, f, WB_SPAN(f->page, pipe_note(p, f->page)->offset, c->chars), WB_SPAN(c->buf, c->off, c->chars),
+            WB_FN_COPY_USER);
+    WB_LINE(x, f, f->line, WB_LINE_WRITE, p->st->fn.read);
     moved(x, c, false);
-    if (f->s->len) WB_RETURN(x, 0);
-    put_page(x, p, f->s->page);
-    f->s->page = WB_NO_REGION;
+    if (take_out(p, c->chars)) WB_RETURN(x, 0);
+    put_page(x, p, f->page);
     WB_LINE(x, f, p->line, WB_LINE_WRITE, p->st->fn.read);
     if (p->st->rules->publish_first) WB_SPIN_LOCK(x, f, &p->rd.lock);
     p->first = p->first + 1 == p->nslots ? 0 : p->first + 1;
@@ -215,8 +231,10 @@ static enum wb_ret drain_slot_step(struct wb_exec *x, void *frame)
 
 void pipe_drain_slot(struct wb_exec *x, struct pipe_call *c)
 {
-    struct pipe_slot *s = pipe_slot_at(c->p, 0);
-    WB_CHECK(c->p->used && s->len, "pipe %s: an empty slot is drained", c->p->name);
-    c->chars = (uint32_t)WB_MIN(c->left, s->len);
-    start_chunk(x, c, drain_slot_step, s);
+    const struct pipe *p = c->p;
+    WB_CHECK(p->used && pipe_note(p, p->oldest)->len, "pipe %s: an empty slot is drained", p->name);
+    c->chars = (uint32_t)WB_MIN(c->left, pipe_note(p, p->oldest)->len);
+    struct chunk *f = start_chunk(x, c, drain_slot_step);
+    f->page = p->oldest;
+    f->line = pipe_line_of_slot(p, 0);
 }

@@ -107,21 +107,12 @@ struct wb_waitq *pipe_poll_queue(struct wb_channel *c, enum pipe_end end)
 
 /* ---- building ---- */
 
+/* Descriptors of n slots, on lines of their own. */
 static void make_slots(struct wb_sim *s, struct pipe *p, uint32_t n)
 {
-    uint32_t per_line = WB_MAX(p->st->line_bytes / p->st->rules->slot_bytes, 1u);
-    uint32_t *line = wb_sim_alloc(s, n * sizeof *line);
-    struct pipe_slot *slot = wb_sim_alloc(s, n * sizeof *slot);
-    for (uint32_t i = 0; i < n; i++) {
-        slot[i] = (struct pipe_slot){.page = WB_NO_REGION};
-        if (p->slot && i < p->nslots)
-            line[i] = p->slot_line[i];
-        else
-            line[i] = i % per_line && i != p->nslots ? line[i - 1] : wb_sim_line(s);
-    }
-    p->slot = slot;
-    p->slot_line = line;
     p->nslots = n;
+    p->slot_line = wb_sim_line(s);
+    for (uint32_t i = p->st->slots_per_line; i < n; i += p->st->slots_per_line) (void)wb_sim_line(s);
 }
 
 static struct wb_channel *pipe_open(struct wb_sim *s, const char *name)
@@ -136,6 +127,8 @@ static struct wb_channel *pipe_open(struct wb_sim *s, const char *name)
                        .writers = 1,
                        .holders = {1, 1},
                        .page = WB_NO_REGION,
+                       .oldest = WB_NO_REGION,
+                       .newest = WB_NO_REGION,
                        .tmp = {WB_NO_REGION, WB_NO_REGION},
                        .sim = s};
     wb_sleeplock_init(s, &p->lock, st->lock_kind, st->lock_sync);
@@ -169,7 +162,8 @@ static void pipe_audit(const struct wb_channel *c, uint64_t *in, uint64_t *out, 
     *in = p->in;
     *out = p->out;
     *inside = p->len;
-    for (uint32_t i = 0; i < p->nslots; i++) *inside += p->slot[i].len;
+    for (uint32_t page = p->oldest; page != WB_NO_REGION; page = pipe_note(p, page)->next)
+        *inside += pipe_note(p, page)->len;
 }
 
 /* ---- per run ---- */
@@ -253,7 +247,8 @@ static int pipe_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_di
                      "a page is a power of two of bytes");
     if (!st->rules || page < 4096 || page > 65536 || (page & (page - 1))) return -1;
     st->page_bytes = (uint32_t)page;
-    st->line_bytes = wb_topo(s)->cache[wb_topo_cache_of(wb_topo(s), 0, 0)].line;
+    uint32_t line = wb_topo(s)->cache[wb_topo_cache_of(wb_topo(s), 0, 0)].line;
+    st->slots_per_line = WB_MAX(line / WB_MAX(st->rules->slot_bytes, (uint8_t)1), 1u);
     st->lock_kind = strcmp(lock, "version") ? index_of(lock, wb_sleeplock_kind_name) : st->rules->lock;
     st->sync = index_of(wb_cfg_str(cfg, "kernel.pipe_sync"), sync_words);
     st->lock_sync = wb_cfg_bool(cfg, "kernel.pipe_lock_sync");

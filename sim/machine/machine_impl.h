@@ -100,7 +100,12 @@ struct page_list {
     uint32_t count;
 };
 struct page_link {
-    uint32_t next, prev;
+    union {
+        struct {
+            uint32_t next, prev;
+        };
+        struct wb_page_note note; /* while somebody has the page */
+    };
 };
 
 /* ---- lines.c ---- */

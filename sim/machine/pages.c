@@ -74,7 +74,9 @@ static uint32_t take_fresh(struct wb_machine_state *s)
 /* A page becomes a region when somebody gets it: what only waits in lists costs a link. */
 static region_id given(struct wb_machine_state *s, uint32_t id)
 {
-    if (id != WB_NO_REGION && !s->region[id].bytes)
+    if (id == WB_NO_REGION) return id;
+    link_of(s, id)->note = (struct wb_page_note){.next = WB_NO_REGION};
+    if (!s->region[id].bytes)
         s->region[id] = (struct region){.name = "page", .bytes = s->sizes.page_bytes, .home = WB_NO_CPU};
     return id;
 }
@@ -111,6 +113,12 @@ region_id wb_page_alloc(struct wb_machine_state *s, cpu_id cpu)
         append(s, hot, id);
     }
     return given(s, hot->count ? pop_head(s, hot) : take_anywhere(s));
+}
+
+struct wb_page_note *wb_page_note(struct wb_machine_state *s, region_id page)
+{
+    WB_DEBUG_CHECK(page >= s->sizes.regions && page < s->sizes.regions + s->page_fresh, "region %u is not a page", page);
+    return &link_of(s, page)->note;
 }
 
 void wb_page_free(struct wb_machine_state *s, cpu_id cpu, region_id page)

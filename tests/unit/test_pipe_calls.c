@@ -216,7 +216,7 @@ static void pages_come_back(void **state)
         scripted_build(&s, kernel(versions[v], "4 KiB"));
         assert_int_equal(wb_sim_run(s.sim), 0);
         const struct pipe *p = pipe_of(s.channel);
-        for (uint32_t i = 0; i < p->nslots; i++) assert_int_equal(p->slot[i].page, WB_NO_REGION);
+        assert_int_equal(p->oldest, WB_NO_REGION);
         assert_int_equal(p->tmp[0], WB_NO_REGION);
         scripted_free(&s);
     }

@@ -388,6 +388,13 @@ void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span
  * (pages.c states the kernel rules). Caches keep what they hold of a free page. */
 region_id wb_page_alloc(struct wb_machine_state *s, cpu_id cpu); /* WB_NO_REGION: sizes->pages are all in use */
 void wb_page_free(struct wb_machine_state *s, cpu_id cpu, region_id page);
+/* What the owner of a page notes about it (a pipe's slot): the bytes in use, the next page of its list. Zeros and
+ * WB_NO_REGION when the page is given out; gone when it is freed. */
+struct wb_page_note {
+    uint32_t offset, len;
+    region_id next;
+};
+struct wb_page_note *wb_page_note(struct wb_machine_state *s, region_id page);
 
 /* --- contended lines ---
  * Owner (last writer) or sharers, and a queue in front. Transfers of a line are served one at a time in the order of
