@@ -177,7 +177,10 @@ volatile int out_stop;
 static void on_signal(int number)
 {
     if (out_stop) _exit(128 + number); /* asked twice: do not wait for what is in flight */
+    static const char text[] = "\nwakebal: stopping after the runs in flight; once more stops at once\n";
     out_stop = number;
+    ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)n;
 }
 
 void out_catch_signals(void)

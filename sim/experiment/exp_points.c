@@ -8,6 +8,8 @@
 #include "wakebal/machine.h"
 #include "wakebal/units.h"
 
+#define EXP_POINTS_MAX 1000000u
+
 static void *need(void *p)
 {
     WB_CHECK(p, "out of memory while points were made");
@@ -59,6 +61,11 @@ static struct exp_points *alloc_points(size_t room, size_t naxes)
 struct exp_points *exp_points_new(struct wb_scenario *s, const struct wb_axes *axes, struct wb_diag *d)
 {
     size_t total = axes ? wb_axes_points(axes) : 1, naxes = axes ? wb_axes_count(axes) : 0;
+    if (total > EXP_POINTS_MAX) {
+        wb_diag_add(d, WB_ERROR, "E171", (struct wb_place){0}, "give the axes fewer values, or narrow them with --where",
+                    "the axes make %zu points, more than %u", total, EXP_POINTS_MAX);
+        return NULL;
+    }
     struct exp_points *p = alloc_points(total, naxes);
     for (size_t i = 0; i < total; i++) {
         struct wb_override *at = p->param + p->n * naxes;
