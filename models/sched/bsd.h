@@ -257,7 +257,7 @@ void ule_load_add(struct ule_rq *r, struct bsd_task *p); /* kseq_load_add: runna
 void ule_load_rem(struct ule_rq *r, struct bsd_task *p);
 
 extern const struct wb_balance_ops ule_balance; /* bsd_ule_balance.c */
-#define ULE_KEYS 11
+#define ULE_KEYS 12
 extern const struct wb_key ule_keys[ULE_KEYS];
 extern const struct wb_policy_ops ule_policy;
 

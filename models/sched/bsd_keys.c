@@ -39,7 +39,7 @@ const struct wb_key bsd4_keys[BSD4_KEYS] = {
      .help = "Wakeups tell the nearest idle CPU, by interrupt if it halts (5.3 and later have such a thing; here a "
              "counterfactual).",
      .source = SRC4 "maybe_resched looks at the waker's CPU only"},
-    PATH("bsd4 ule", "runq_choose", "60 ns", "Finding and taking the best queued task."),
+    PATH("bsd4", "runq_choose", "60 ns", "Finding and taking the best queued task."),
     PATH("bsd4", "schedcpu", "100 ns", "Once a second: decaying one task's estcpu."),
 };
 
@@ -65,5 +65,6 @@ const struct wb_key ule_keys[ULE_KEYS] = {
      .help = "Priority that a task has from going to sleep in a system call to the end of that call: PRIBIO.",
      .source = "kern/sys_pipe.c, sys/priority.h"},
     PATH("ule", "sched_interact_score", "30 ns", "Score, priority and slice at a wakeup or the end of a slice."),
+    PATH("ule", "runq_choose", "60 ns", "Finding and taking the best queued task."),
     PATH("ule", "sched_balance", "150 ns", "Looking for the busiest and the least busy CPU, without their lines."),
 };

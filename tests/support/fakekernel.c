@@ -95,6 +95,10 @@ sim_time wb_charged(const struct wb_exec *x)
     (void)x;
     return 0;
 }
+void wb_charge_fn_n(struct wb_exec *x, uint16_t fn, uint32_t n)
+{
+    if (fn < FAKE_FNS) x->sim->charged[fn] += n;
+}
 void wb_scan_rq(struct wb_exec *x, cpu_id cpu)
 {
     x->sim->scans++;
@@ -138,6 +142,17 @@ void wb_tick_stop(struct wb_sim *s, cpu_id cpu)
 void wb_tick_start(struct wb_sim *s, cpu_id cpu)
 {
     s->tick_stopped[cpu] = false;
+}
+
+void wb_adopt_task(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, wb_rule rule)
+{
+    cpu_id from = t->cpu;
+    (void)rule;
+    assert_true(t->on_rq && !t->on_cpu && from != rq->cpu);
+    assert_true(wb_mask_test(t->allowed, rq->cpu));
+    x->sim->ops->migrate(x, t, from, rq->cpu);
+    t->cpu = rq->cpu;
+    x->sim->moves++;
 }
 
 void wb_move_task(struct wb_exec *x, struct wb_balance *b, struct wb_task *t, wb_rule rule)
