@@ -9,8 +9,8 @@
 #include "wakebal/machine.h"
 #include "workloads.h"
 
-static const struct wb_policy_ops *const policies[] = {&o1_policy, &fair_cfs_policy, &fair_eevdf_policy,
-                                                       &bsd4_policy, &ule_policy};
+static const struct wb_policy_ops *const policies[] = {&o1_policy, &fair_cfs_policy, &fair_eevdf_policy, &bsd4_policy,
+                                                       &ule_policy};
 static const struct wb_workload_ops *const workloads[] = {&wb_workload_pipe_bw, &wb_workload_pipe_latency,
                                                           &wb_workload_hog, &wb_workload_periodic, &wb_workload_custom};
 static const struct wb_ipc_ops *const ipcs[] = {&wb_ipc_pipe};

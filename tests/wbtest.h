@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 /* Doubles (cmocka's own takes floats). The tolerance is absolute; NAN is near nothing. */
-#define assert_near(got, want, tolerance)                                                          \
-    do {                                                                                           \
-        double got_ = (got), want_ = (want), off_ = got_ - want_;                                   \
-        if (!((off_ < 0 ? -off_ : off_) <= (tolerance)))                                           \
-            fail_msg("%s is %.17g, not %.17g within %g", #got, got_, want_, (double)(tolerance));   \
+#define assert_near(got, want, tolerance) \
+    do { \
+        double got_ = (got), want_ = (want), off_ = got_ - want_; \
+        if (!((off_ < 0 ? -off_ : off_) <= (tolerance))) \
+            fail_msg("%s is %.17g, not %.17g within %g", #got, got_, want_, (double)(tolerance)); \
     } while (0)
 
 /* Run f in a child and return what it wrote to stderr (at most n - 1 bytes); -1 unless it died of abort(), as

@@ -146,7 +146,8 @@ static inline bool meter_count(struct meter_run *r, uint64_t now, uint64_t n, bo
 /* --- real_counts.c ------------------------------------------------------------------------------------------------ */
 /* Counts of a task from PROC/PID/task/TID/{schedstat,sched,status}. proc: "/proc" (a test has its own). */
 void counts_read_proc(const char *proc, int pid, int tid, struct real_counts *c);
-/* The caller's own counts, for a task that must not spend time on it at the end: files opened before the clock runs are read again. */
+/* The caller's own counts, for a task that must not spend time on it at the end: files opened before the clock runs
+ * are read again. */
 struct counts_self {
     int sched, schedstat; /* descriptors or -1 */
 };

@@ -106,9 +106,9 @@ struct pipe {
     const char *name;
     struct wb_sim *sim;
     struct wb_sleeplock lock;
-    struct wb_waitq rd, wr;    /* one-queue versions use rd for both sides */
-    uint32_t line;             /* counters: cursor, used, waiting writers */
-    uint32_t slot_line;        /* of the first slot's descriptor; the others follow, slots_per_line on each */
+    struct wb_waitq rd, wr; /* one-queue versions use rd for both sides */
+    uint32_t line;          /* counters: cursor, used, waiting writers */
+    uint32_t slot_line;     /* of the first slot's descriptor; the others follow, slots_per_line on each */
     uint32_t nslots, first, used;
     uint32_t oldest, newest;   /* pages of the slots in use, a list (struct wb_page_note), or WB_NO_REGION */
     uint32_t page, start, len; /* one-page versions: the region and what is in it */

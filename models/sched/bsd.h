@@ -38,14 +38,14 @@ struct bsd_task {
     uint8_t sleep_prio;           /* what the last sleep in the kernel gave it */
     bool lent;                    /* sleep_prio holds while t->nr_returns == lent_at */
     uint32_t lent_at;
-    task_id parent;               /* WB_NO_TASK */
+    task_id parent; /* WB_NO_TASK */
     /* 4BSD */
     uint32_t estcpu;  /* recent use of the CPU, in ticks of stathz, decaying */
     uint32_t slptime; /* whole seconds asleep, as schedcpu() has counted */
     /* ULE: times in 1/1024 tick */
     uint64_t runtime, sleeptime;
-    uint64_t slept_at; /* jiffies when it went to sleep */
-    int32_t slice;     /* ticks left; 0: none is due to it */
+    uint64_t slept_at;     /* jiffies when it went to sleep */
+    int32_t slice;         /* ticks left; 0: none is due to it */
     struct bsd_runq *home; /* the calendar that it returns to when it is preempted */
     bool counted, movable; /* in its CPU's table of nice values; in ule_rq.transferable */
     int8_t counted_nice;
@@ -132,15 +132,15 @@ extern const char *const bsd4_rules[BSD4_RULES];
 /* What a version decides, as data. */
 struct bsd4_version {
     const char *name;
-    uint8_t puser, prio_max;   /* best and worst user priority of the time-sharing class */
-    uint8_t pribio;            /* what a sleep on a pipe names */
-    uint8_t nice_weight;       /* priorities per nice level */
-    uint8_t nice_base;         /* subtracted from nice: PRIO_MIN or 0 */
-    uint8_t estcpu_levels;     /* priorities that estcpu can cost */
-    bool weight_per_cpu;       /* INVERSE_ESTCPU_WEIGHT is 8 * CPUs, not 8 */
-    bool last_cpu_first;       /* chooseproc(): within the best list who last ran here */
-    bool compares_lists;       /* maybe_resched(): a better priority in the same list does not count */
-    bool three_sets;           /* lists of real time, normal and idle class apart */
+    uint8_t puser, prio_max; /* best and worst user priority of the time-sharing class */
+    uint8_t pribio;          /* what a sleep on a pipe names */
+    uint8_t nice_weight;     /* priorities per nice level */
+    uint8_t nice_base;       /* subtracted from nice: PRIO_MIN or 0 */
+    uint8_t estcpu_levels;   /* priorities that estcpu can cost */
+    bool weight_per_cpu;     /* INVERSE_ESTCPU_WEIGHT is 8 * CPUs, not 8 */
+    bool last_cpu_first;     /* chooseproc(): within the best list who last ran here */
+    bool compares_lists;     /* maybe_resched(): a better priority in the same list does not count */
+    bool three_sets;         /* lists of real time, normal and idle class apart */
 };
 const struct bsd4_version *bsd4_version_find(const char *name); /* NULL: unknown */
 
@@ -152,8 +152,8 @@ struct bsd4_sim {
     uint32_t estcpu_max;                 /* ESTCPULIM */
     uint32_t ldavg;                      /* load average of a minute, BSD_FSCALE = 1 */
     uint8_t sleep_prio;
-    bool polls;     /* kernel.idle = "poll" */
-    bool wake_ipi;  /* counterfactual: wakeups tell an idle CPU */
+    bool polls;    /* kernel.idle = "poll" */
+    bool wake_ipi; /* counterfactual: wakeups tell an idle CPU */
     bool decay;
     uint16_t fn_choose, fn_schedcpu;
 };
@@ -166,14 +166,14 @@ static inline struct bsd4_sim *bsd4_of(const struct wb_exec *x)
 }
 
 /* ---- bsd4_prio.c: estcpu and what follows from it ---- */
-uint32_t bsd4_decay(const struct bsd4_sim *o, uint32_t estcpu);          /* one second */
-uint32_t bsd4_limit(const struct bsd4_sim *o, uint32_t estcpu);          /* ESTCPULIM */
-void bsd4_reset_prio(const struct bsd4_sim *o, struct bsd_task *p);      /* resetpriority */
-void bsd4_update_prio(const struct bsd4_sim *o, struct bsd_task *p);     /* updatepri: after a long sleep */
-void bsd4_clock(const struct bsd4_sim *o, struct bsd_task *p);           /* schedclock: one stathz tick of running */
-uint32_t bsd4_load_step(uint32_t ldavg, uint32_t runnable);              /* loadav(), every 5 s */
-uint32_t bsd4_list(const struct bsd4_sim *o, const struct bsd_task *p);  /* list of its priority */
-void bsd4_schedcpu(struct wb_exec *x, struct wb_rq *rq);                 /* once a second */
+uint32_t bsd4_decay(const struct bsd4_sim *o, uint32_t estcpu);         /* one second */
+uint32_t bsd4_limit(const struct bsd4_sim *o, uint32_t estcpu);         /* ESTCPULIM */
+void bsd4_reset_prio(const struct bsd4_sim *o, struct bsd_task *p);     /* resetpriority */
+void bsd4_update_prio(const struct bsd4_sim *o, struct bsd_task *p);    /* updatepri: after a long sleep */
+void bsd4_clock(const struct bsd4_sim *o, struct bsd_task *p);          /* schedclock: one stathz tick of running */
+uint32_t bsd4_load_step(uint32_t ldavg, uint32_t runnable);             /* loadav(), every 5 s */
+uint32_t bsd4_list(const struct bsd4_sim *o, const struct bsd_task *p); /* list of its priority */
+void bsd4_schedcpu(struct wb_exec *x, struct wb_rq *rq);                /* once a second */
 void bsd4_loadav(struct wb_exec *x);
 
 /* ---- bsd4_queue.c ---- */
@@ -237,14 +237,14 @@ static inline struct ule_rq *ule_rq(const struct wb_rq *rq)
 }
 
 /* ---- bsd_ule_prio.c ---- */
-uint32_t ule_score(const struct bsd_task *p);                              /* sched_interact_score, 0 .. 100 */
-bool ule_interactive(const struct ule_sim *o, const struct bsd_task *p);   /* SCHED_INTERACTIVE */
-void ule_forget(const struct ule_sim *o, struct bsd_task *p);              /* sched_interact_update */
+uint32_t ule_score(const struct bsd_task *p);                            /* sched_interact_score, 0 .. 100 */
+bool ule_interactive(const struct ule_sim *o, const struct bsd_task *p); /* SCHED_INTERACTIVE */
+void ule_forget(const struct ule_sim *o, struct bsd_task *p);            /* sched_interact_update */
 void ule_forget_fork(const struct ule_sim *o, struct bsd_task *p);
-void ule_priority(struct bsd_task *p);                                     /* sched_priority */
-int ule_nice_min(const struct ule_rq *r);                                  /* 0 when nobody counts */
+void ule_priority(struct bsd_task *p);                                               /* sched_priority */
+int ule_nice_min(const struct ule_rq *r);                                            /* 0 when nobody counts */
 void ule_slice(const struct ule_sim *o, const struct ule_rq *r, struct bsd_task *p); /* sched_slice */
-bool ule_current(const struct ule_sim *o, const struct bsd_task *p);       /* SCHED_CURR */
+bool ule_current(const struct ule_sim *o, const struct bsd_task *p);                 /* SCHED_CURR */
 
 /* ---- bsd_ule_queue.c ---- */
 void ule_enqueue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags);

@@ -25,8 +25,9 @@ const struct wb_key bsd4_keys[BSD4_KEYS] = {
      .help = "Ticks of stathz that cost one priority. Without it 8, in 5.2.1 times the CPUs.",
      .source = SRC4 "INVERSE_ESTCPU_WEIGHT"},
     {KEY("bsd4", "sleep_priority", INT), .min = "0", .max = "255",
-     .help = "Priority that a task has from going to sleep in a system call to the end of that call. Without it PRIBIO, "
-             "as sleeps on pipes name it: 16 in 4.x, 76 in 5.2.1.",
+     .help =
+         "Priority that a task has from going to sleep in a system call to the end of that call. Without it PRIBIO, "
+         "as sleeps on pipes name it: 16 in 4.x, 76 in 5.2.1.",
      .source = "kern/sys_pipe.c, sys/param.h, sys/priority.h"},
     {KEY("bsd4", "load_average", INT), .unit = "1/100", .min = "0", .max = "1000000", .def = "0",
      .help = "Load average of the minute before the run, in hundredths. It sets how fast estcpu decays: at 0 the next "
@@ -58,7 +59,8 @@ const struct wb_key ule_keys[ULE_KEYS] = {
      .help = "How much sleep and run time the score remembers.", .source = SRCU "SCHED_SLP_RUN_MAX"},
     {KEY("ule", "balance_interval", TIME), .unit = "time", .min = "1 ms", .max = "1000 s", .def = "1 s",
      .help = "How often the busiest CPU gives tasks to the least busy one.", .source = SRCU "sched_balance, hz ticks"},
-    {KEY("ule", "balance", BOOL), .def = "true", .help = "That balancing is done at all.", .source = SRCU "sched_balance"},
+    {KEY("ule", "balance", BOOL), .def = "true", .help = "That balancing is done at all.",
+     .source = SRCU "sched_balance"},
     {KEY("ule", "idle_push", BOOL), .def = "true",
      .help = "A wakeup on a CPU that has more than one task waiting goes to an idle CPU.", .source = SRCU "sched_add"},
     {KEY("ule", "sleep_priority", INT), .min = "0", .max = "255", .def = "76",

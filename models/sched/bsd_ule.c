@@ -209,8 +209,8 @@ static void describe(const struct wb_sim *s, const struct wb_rq *rq, const struc
     const struct ule_sim *o = wb_policy_data((struct wb_sim *)(uintptr_t)s);
     const struct bsd_task *p = bsd_task(t);
     snprintf(buf, n, "priority %u (user %u%s), score %u%s, slice %d ticks, %s", bsd_prio(p), p->user_prio,
-             bsd_lent(p) ? ", lent by its sleep" : "", ule_score(p), ule_interactive(o, p) ? " interactive" : "", p->slice,
-             p->queue ? "queued" : "not queued");
+             bsd_lent(p) ? ", lent by its sleep" : "", ule_score(p), ule_interactive(o, p) ? " interactive" : "",
+             p->slice, p->queue ? "queued" : "not queued");
 }
 
 const struct wb_policy_ops ule_policy = {

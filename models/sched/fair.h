@@ -342,7 +342,7 @@ static inline struct fair_task *fair_of_node(struct fair_node *n)
     return (struct fair_task *)(void *)n;
 } /* its first member */
 void fair_clear_buddies(struct fair_rq *r, const struct fair_task *p); /* p NULL: all */
-void fair_list_touch(struct fair_rq *r, struct fair_task *p);           /* to the head of the queue's tasks */
+void fair_list_touch(struct fair_rq *r, struct fair_task *p);          /* to the head of the queue's tasks */
 void fair_set_next_buddy(struct fair_rq *r, struct fair_task *p);      /* SCHED_IDLE tasks are none */
 /* Reschedule for the fair class: lazily where the version and the scenario say so. */
 void fair_resched(struct wb_exec *x, struct wb_rq *rq);

@@ -62,8 +62,9 @@ struct exp_points *exp_points_new(struct wb_scenario *s, const struct wb_axes *a
 {
     size_t total = axes ? wb_axes_points(axes) : 1, naxes = axes ? wb_axes_count(axes) : 0;
     if (total > EXP_POINTS_MAX) {
-        wb_diag_add(d, WB_ERROR, "E171", (struct wb_place){0}, "give the axes fewer values, or narrow them with --where",
-                    "the axes make %zu points, more than %u", total, EXP_POINTS_MAX);
+        wb_diag_add(d, WB_ERROR, "E171", (struct wb_place){0},
+                    "give the axes fewer values, or narrow them with --where", "the axes make %zu points, more than %u",
+                    total, EXP_POINTS_MAX);
         return NULL;
     }
     struct exp_points *p = alloc_points(total, naxes);

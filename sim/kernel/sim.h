@@ -212,16 +212,16 @@ struct wb_sim {
     /* Nobody may run past this entry: the earliest event that somebody else cares for. */
     struct evq_entry limit; /* run-ahead stops here (until, or catch-up) */
     struct evq q;
-    struct evq_entry at; /* place of what is being done in the total order of events */
-    struct evq_entry horizon;   /* the earliest of limit, queue and ticks, while horizon_valid */
+    struct evq_entry at;      /* place of what is being done in the total order of events */
+    struct evq_entry horizon; /* the earliest of limit, queue and ticks, while horizon_valid */
     bool horizon_valid;
-    bool hole;           /* the top of q is being handled and will be replaced by the next push */
+    bool hole; /* the top of q is being handled and will be replaced by the next push */
     struct tickring ticks;
     struct wb_cpu *cpu;
     uint32_t ncpus, ntasks, tasks_room, noise_n;
     struct wb_task **task;
     const struct wb_policy_ops *ops;
-    struct wb_policy_ops merged; /* base with an overlay on top */
+    struct wb_policy_ops merged;                 /* base with an overlay on top */
     const struct wb_policy_ops *base_ops, *over; /* over: the plug-in, or NULL */
     void *over_data;
     uint32_t own_rules;        /* where the plug-in's rules begin */
@@ -264,11 +264,11 @@ struct wb_sim {
     const struct wb_config *cfg;
     bool stop_when_done;
     sim_time start_spread, jiffies_phase;
-    sim_time first_start;       /* of any task; measuring begins there when there is no warm-up */
+    sim_time first_start; /* of any task; measuring begins there when there is no warm-up */
     struct baseline *base;
     uint32_t *audit_scratch; /* [2 * ncpus] */
     struct kept *kept;       /* names made for the result */
-    struct wb_spinlock big; /* when k.big_lock */
+    struct wb_spinlock big;  /* when k.big_lock */
     struct declared_region *region;
     uint32_t nregions, regions_room, nlines, npages, page_bytes;
     const struct wb_cpumask *all_cpus;
@@ -325,7 +325,7 @@ void iww_update(struct wb_sim *s, int idle_delta, int waiting_delta);
 /* ---- others ---- */
 void push_first(struct wb_exec *x);                  /* what a new task runs before its program */
 void task_gone(struct wb_sim *s, struct wb_task *t); /* it has exited and left its CPU */
-void big_lock_push(struct wb_exec *x); /* biglock.c: take the kernel lock that entering the kernel has asked for */
+void big_lock_push(struct wb_exec *x);    /* biglock.c: take the kernel lock that entering the kernel has asked for */
 void schedule_preempt(struct wb_exec *x); /* schedule() that does not put a sleeper to sleep (PREEMPT_ACTIVE) */
 void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter);
 bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter);

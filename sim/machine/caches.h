@@ -63,7 +63,8 @@ static inline struct share holder_overlap(const struct wb_machine_state *s, cons
 }
 /* Of the span, `bytes` are there after a touch, `dirty` of them modified: the run goes on, or a new run begins and
  * the old one becomes part of the rest. */
-void holder_touch(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty);
+void holder_touch(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n, uint32_t bytes,
+                  uint32_t dirty);
 /* The span was written elsewhere: returns the bytes that are gone. */
 uint32_t holder_invalidate(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n);
 /* The span was read elsewhere: it is no longer modified here. */

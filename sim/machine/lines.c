@@ -227,8 +227,7 @@ static sim_time read_trip(const struct wb_machine_state *s, const struct line *l
     const struct wb_machine_spec *p = &s->m->spec;
     *from = WB_FAR_SELF;
     if (is_sharer(s, l, cpu)) return 0;
-    if (is_shared(l) && p->clean_forward && find_sharer(s, l, cpu, false, from))
-        return p->clean[*from].latency;
+    if (is_shared(l) && p->clean_forward && find_sharer(s, l, cpu, false, from)) return p->clean[*from].latency;
     return p->memory[0].latency;
 }
 

@@ -117,7 +117,8 @@ region_id wb_page_alloc(struct wb_machine_state *s, cpu_id cpu)
 
 struct wb_page_note *wb_page_note(struct wb_machine_state *s, region_id page)
 {
-    WB_DEBUG_CHECK(page >= s->sizes.regions && page < s->sizes.regions + s->page_fresh, "region %u is not a page", page);
+    WB_DEBUG_CHECK(page >= s->sizes.regions && page < s->sizes.regions + s->page_fresh, "region %u is not a page",
+                   page);
     return &link_of(s, page)->note;
 }
 

@@ -250,8 +250,8 @@ static uint32_t choose_victim(const struct toucher *t)
         const struct holder *h = holder_at(t->s, t->r, k);
         if (is_own(t, h->cache)) continue;
         uint16_t age = (uint16_t)(t->r->touches - h->used);
-        uint64_t rank =
-            (uint64_t)(h->run.dirty || (h->rest && t->s->rest[h->rest].dirty)) << 48 | (uint64_t)chain_index(t, h->cache) << 32 | (65535u - age);
+        uint64_t rank = (uint64_t)(h->run.dirty || (h->rest && t->s->rest[h->rest].dirty)) << 48 |
+                        (uint64_t)chain_index(t, h->cache) << 32 | (65535u - age);
         if (rank < best_rank) {
             best_rank = rank;
             best = k;

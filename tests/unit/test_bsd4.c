@@ -7,7 +7,8 @@
 
 #define FOUR "topology = \"pack:2 core:2 pu:1\";" /* 0 and 1 near, 2 and 3 far */
 
-enum state { IDLE, USER, KERNEL, BETTER }; /* of a CPU: a task in user mode, in the kernel, in the kernel after a sleep */
+/* of a CPU: a task in user mode, in the kernel, in the kernel after a sleep */
+enum state { IDLE, USER, KERNEL, BETTER };
 
 static struct wb_task *occupy(struct wb_sim *s, cpu_id cpu, enum state st)
 {
@@ -27,14 +28,15 @@ struct row {
     cpu_id last;
     cpu_id only; /* allowed there only, or WB_NO_CPU */
     wb_rule why;
-    bool here;     /* CPU 0 is asked to reschedule */
-    cpu_id noted;  /* an idle CPU that notices, or WB_NO_CPU */
+    bool here;    /* CPU 0 is asked to reschedule */
+    cpu_id noted; /* an idle CPU that notices, or WB_NO_CPU */
 };
 #define ANY WB_NO_CPU
 #define NOBODY WB_NO_CPU
 
 static const struct row rows[] = {
-    /* 4.x: idle CPUs poll; the nearest sees it first, wherever the task was; the waker's task may be preempted as well */
+    /* 4.x: idle CPUs poll; the nearest sees it first, wherever the task was; the waker's task may be preempted as
+     * well */
     {"freebsd-4.7", {USER, IDLE, IDLE, IDLE}, 1, ANY, BSD4_R_PREEMPT, true, 1},
     {"freebsd-4.7", {KERNEL, IDLE, IDLE, IDLE}, 1, ANY, BSD4_R_PREEMPT, true, 1},
     {"freebsd-4.7", {BETTER, IDLE, IDLE, IDLE}, 1, ANY, BSD4_R_POLLED, false, 1},
@@ -209,10 +211,10 @@ static void priority_of_use_and_nice(void **state)
         uint32_t estcpu;
         uint8_t prio;
     } table[] = {
-        {"freebsd-4.7", 0, 0, 48},      {"freebsd-4.7", 0, 7, 48},     {"freebsd-4.7", 0, 8, 49},
-        {"freebsd-4.7", 0, 295, 84},    {"freebsd-4.7", 10, 0, 68},    {"freebsd-4.7", -20, 0, 8},
-        {"freebsd-4.7", 20, 295, 124},  {"freebsd-5.2", 0, 0, 180},    {"freebsd-5.2", 0, 31, 180},
-        {"freebsd-5.2", 0, 32, 181},    {"freebsd-5.2", -20, 0, 160},  {"freebsd-5.2", 20, 0, 200},
+        {"freebsd-4.7", 0, 0, 48},      {"freebsd-4.7", 0, 7, 48},    {"freebsd-4.7", 0, 8, 49},
+        {"freebsd-4.7", 0, 295, 84},    {"freebsd-4.7", 10, 0, 68},   {"freebsd-4.7", -20, 0, 8},
+        {"freebsd-4.7", 20, 295, 124},  {"freebsd-5.2", 0, 0, 180},   {"freebsd-5.2", 0, 31, 180},
+        {"freebsd-5.2", 0, 32, 181},    {"freebsd-5.2", -20, 0, 160}, {"freebsd-5.2", 20, 0, 200},
         {"freebsd-5.2", 20, 1183, 223}, /* 236, cut to PRI_MAX_TIMESHARE */
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {

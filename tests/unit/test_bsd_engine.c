@@ -8,15 +8,16 @@ static const char *const topos[] = {"pack:1 core:2 pu:1", "pack:4 core:1 pu:1", 
 
 static void scenario(char *buf, size_t n, const char *kernel, const char *topo, uint32_t i)
 {
-    (void)snprintf(buf, n,
-                   "schema = 1;\nmachine : { topology = \"%s\"; };\n"
-                   "kernel : { base = \"%s\"; noise = ( { gap = \"exp(300 us)\"; cost = \"uniform(1 us, 20 us)\"; } ); };\n"
-                   "workload = ( { name = \"a\"; kind = \"pipe_bw\"; message = \"64 KiB\"; copies = %u; },\n"
-                   "  { name = \"b\"; kind = \"pipe_latency\"; think = \"exp(5 us)\"; },\n"
-                   "  { name = \"c\"; kind = \"periodic\"; run = \"exp(3 ms)\"; sleep = \"exp(20 ms)\"; count = %u; },\n"
-                   "  { name = \"d\"; kind = \"hog\"; count = %u; nice = %d; } );\n"
-                   "run : { duration = \"%u ms\"; warmup = \"100 ms\"; seed = %u; start_spread = \"50 ms\"; };\n",
-                   topo, kernel, 1 + i % 2, 1 + i % 3, 1 + i % 3, (int)(i % 5) - 2, 1200 + 100 * i, i);
+    (void)snprintf(
+        buf, n,
+        "schema = 1;\nmachine : { topology = \"%s\"; };\n"
+        "kernel : { base = \"%s\"; noise = ( { gap = \"exp(300 us)\"; cost = \"uniform(1 us, 20 us)\"; } ); };\n"
+        "workload = ( { name = \"a\"; kind = \"pipe_bw\"; message = \"64 KiB\"; copies = %u; },\n"
+        "  { name = \"b\"; kind = \"pipe_latency\"; think = \"exp(5 us)\"; },\n"
+        "  { name = \"c\"; kind = \"periodic\"; run = \"exp(3 ms)\"; sleep = \"exp(20 ms)\"; count = %u; },\n"
+        "  { name = \"d\"; kind = \"hog\"; count = %u; nice = %d; } );\n"
+        "run : { duration = \"%u ms\"; warmup = \"100 ms\"; seed = %u; start_spread = \"50 ms\"; };\n",
+        topo, kernel, 1 + i % 2, 1 + i % 3, 1 + i % 3, (int)(i % 5) - 2, 1200 + 100 * i, i);
 }
 
 static void same_bytes(void **state)
@@ -30,7 +31,8 @@ static void same_bytes(void **state)
         uint64_t ticked = simtest_fingerprint(text, NULL, &(struct wb_run_options){.no_elide = true});
         uint64_t audited = simtest_fingerprint(text, NULL, &(struct wb_run_options){.audit = true, .no_elide = true});
         if (posted != plain || ticked != plain || audited != plain)
-            fail_msg("scenario %u: posted %d ticked %d audited %d\n%s", i, posted == plain, ticked == plain, audited == plain, text);
+            fail_msg("scenario %u: posted %d ticked %d audited %d\n%s", i, posted == plain, ticked == plain,
+                     audited == plain, text);
     }
 }
 
@@ -53,10 +55,9 @@ static double metric(const char *text, const char *const *sets, const char *name
 static void halted_cpus_are_left_alone(void **state)
 {
     (void)state;
-    static const char pipe[] =
-        "schema = 1;\nmachine : { base = \"smp2\"; };\nkernel : { base = \"freebsd-5.2\"; };\n"
-        "workload = ( { kind = \"pipe_bw\"; message = \"4 KiB\"; } );\n"
-        "run : { duration = \"600 ms\"; warmup = \"200 ms\"; seed = 3; };\n";
+    static const char pipe[] = "schema = 1;\nmachine : { base = \"smp2\"; };\nkernel : { base = \"freebsd-5.2\"; };\n"
+                               "workload = ( { kind = \"pipe_bw\"; message = \"4 KiB\"; } );\n"
+                               "run : { duration = \"600 ms\"; warmup = \"200 ms\"; seed = 3; };\n";
     double halted = metric(pipe, NULL, "idle_while_work_waits");
     double polled = metric(pipe, (const char *const[]){"kernel.idle=poll", NULL}, "idle_while_work_waits");
     double told = metric(pipe, (const char *const[]){"policy.wake_ipi=true", NULL}, "idle_while_work_waits");

@@ -6,7 +6,8 @@
 #include "fakekernel.h"
 
 #define FOUR "topology = \"pack:2 core:2 pu:1\";"
-#define KERNEL "scheduler = \"ule\"; hz = 100; ttwu = \"rq_lock\"; runqueue_lock = \"global\";" /* as freebsd-5.2-ule.cfg */
+#define KERNEL \
+    "scheduler = \"ule\"; hz = 100; ttwu = \"rq_lock\"; runqueue_lock = \"global\";" /* as freebsd-5.2-ule.cfg */
 
 static struct wb_sim *ule_new(void)
 {
@@ -96,7 +97,8 @@ static void score(void **state)
     static const struct {
         uint64_t run, sleep; /* ticks */
         uint32_t score;
-    } table[] = {{0, 0, 0}, {1, 1, 0}, {100, 0, 100}, {100, 50, 75}, {100, 99, 51}, {50, 100, 25}, {10, 100, 5}, {0, 500, 0}};
+    } table[] = {{0, 0, 0},     {1, 1, 0},     {100, 0, 100}, {100, 50, 75},
+                 {100, 99, 51}, {50, 100, 25}, {10, 100, 5},  {0, 500, 0}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
         struct bsd_task p = {.runtime = table[i].run << 10, .sleeptime = table[i].sleep << 10};
         assert_int_equal(ule_score(&p), table[i].score);
@@ -111,7 +113,8 @@ static void priority(void **state)
         uint64_t run, sleep;
         int nice;
         uint8_t prio;
-    } table[] = {{0, 100, 0, 160}, {50, 100, 0, 176}, {100, 50, 0, 208}, {100, 0, 0, 223}, {100, 0, -20, 204}, {0, 100, -20, 160}, {0, 100, 19, 179}};
+    } table[] = {{0, 100, 0, 160},   {50, 100, 0, 176},  {100, 50, 0, 208}, {100, 0, 0, 223},
+                 {100, 0, -20, 204}, {0, 100, -20, 160}, {0, 100, 19, 179}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
         struct wb_task t = {.nice = (int8_t)table[i].nice};
         struct bsd_task p = {.t = &t, .runtime = table[i].run << 10, .sleeptime = table[i].sleep << 10};
@@ -120,7 +123,8 @@ static void priority(void **state)
     }
 }
 
-/* Hogs at HZ 100: 14 ticks for the least nice, 14 - away * 14 / 19 within the window, none beyond; 1 when interactive. */
+/* Hogs at HZ 100: 14 ticks for the least nice, 14 - away * 14 / 19 within the window, none beyond; 1 when
+ * interactive. */
 static void slices(void **state)
 {
     (void)state;
@@ -224,11 +228,9 @@ static void half_the_difference_once_a_second(void **state)
         uint32_t load[4], moved;
         cpu_id from, to;
     } table[] = {
-        {{1, 5, 1, 0}, 3, 1, 3}, /* (5 - 0 + 1) / 2 */
-        {{1, 4, 1, 0}, 2, 1, 3},
-        {{2, 1, 1, 1}, 1, 0, 1}, /* a difference of one moves one, and back the next second */
-        {{1, 1, 1, 1}, 0, 0, 0},
-        {{1, 0, 0, 0}, 0, 0, 1}, /* found, but the only one runs */
+        {{1, 5, 1, 0}, 3, 1, 3},                          /* (5 - 0 + 1) / 2 */
+        {{1, 4, 1, 0}, 2, 1, 3}, {{2, 1, 1, 1}, 1, 0, 1}, /* a difference of one moves one, and back the next second */
+        {{1, 1, 1, 1}, 0, 0, 0}, {{1, 0, 0, 0}, 0, 0, 1}, /* found, but the only one runs */
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
         struct wb_sim *s = ule_new();

@@ -208,9 +208,12 @@ static void transfer_over_a_busy_bus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(owner_sharers_and_memory), cmocka_unit_test(queue_in_front_of_a_line),
-        cmocka_unit_test(contended_increments),     cmocka_unit_test(many_cpus_many_shared_lines),
-        cmocka_unit_test(maps_run_out),             cmocka_unit_test(very_long_queue),
+        cmocka_unit_test(owner_sharers_and_memory),
+        cmocka_unit_test(queue_in_front_of_a_line),
+        cmocka_unit_test(contended_increments),
+        cmocka_unit_test(many_cpus_many_shared_lines),
+        cmocka_unit_test(maps_run_out),
+        cmocka_unit_test(very_long_queue),
         cmocka_unit_test(transfer_over_a_busy_bus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

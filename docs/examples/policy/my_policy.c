@@ -1,8 +1,8 @@
 /*
  * my_policy.c - a placement of one's own, laid over a built-in scheduler.
  *
- * The idea to try: a sync wakeup says that the waker will sleep in a moment. If the waker is alone on its CPU, keep the wakee there
- * and save the trip; for everything else ask the base policy.
+ * The idea to try: a sync wakeup says that the waker will sleep in a moment. If the waker is alone on its CPU, keep
+ * the wakee there and save the trip; for everything else ask the base policy.
  *
  *     cmake -B build && cmake --build build
  *     wakebal run pipe --policy build/my_policy.so -v          # -v lists how often each rule decided

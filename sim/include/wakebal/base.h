@@ -5,8 +5,9 @@
  * crosses a module boundary as a raw pointer where an id will do.
  *
  * Checks come in two grades. WB_CHECK stays in release builds: arguments, table bounds, "time never goes back".
- * WB_DEBUG_CHECK guards invariants that cost more than O(1) and exists only when WB_DEBUG is defined (dev and asan builds).
- * A failing check is a bug of wakebal, never of the user: it prints seed, simulated time, CPU, task and place, then aborts.
+ * WB_DEBUG_CHECK guards invariants that cost more than O(1) and exists only when WB_DEBUG is defined (dev and asan
+ * builds). A failing check is a bug of wakebal, never of the user: it prints seed, simulated time, CPU, task and
+ * place, then aborts.
  */
 #ifndef WAKEBAL_BASE_H
 #define WAKEBAL_BASE_H
@@ -51,9 +52,9 @@ extern _Thread_local struct wb_where wb_where;
 /* Report a bug of ours on stderr with wb_where and abort. Never returns. */
 _Noreturn void wb_bug(const char *file, int line, const char *cond, const char *fmt, ...) WB_PRINTF(4, 5);
 
-#define WB_CHECK(cond, ...)                                                                        \
-    do {                                                                                           \
-        if (WB_UNLIKELY(!(cond))) wb_bug(__FILE__, __LINE__, #cond, __VA_ARGS__);                  \
+#define WB_CHECK(cond, ...) \
+    do { \
+        if (WB_UNLIKELY(!(cond))) wb_bug(__FILE__, __LINE__, #cond, __VA_ARGS__); \
     } while (0)
 
 #ifdef WB_DEBUG

@@ -1,7 +1,8 @@
 /*
  * cpumask.h - sets of CPUs, any size, scanned ascending or wrapping like the kernels do.
  *
- * Storage belongs to the caller (arena or WB_CPUMASK_WORDS words); a mask of n CPUs has (n + 63) / 64 words and no bit past n.
+ * Storage belongs to the caller (arena or WB_CPUMASK_WORDS words); a mask of n CPUs has (n + 63) / 64 words and no
+ * bit past n.
  */
 #ifndef WAKEBAL_CPUMASK_H
 #define WAKEBAL_CPUMASK_H
@@ -16,9 +17,18 @@ struct wb_cpumask {
     uint64_t *w;
 };
 
-static inline void wb_mask_set(struct wb_cpumask *m, cpu_id c) { m->w[c >> 6] |= 1ull << (c & 63); }
-static inline void wb_mask_clear(struct wb_cpumask *m, cpu_id c) { m->w[c >> 6] &= ~(1ull << (c & 63)); }
-static inline bool wb_mask_test(const struct wb_cpumask *m, cpu_id c) { return (m->w[c >> 6] >> (c & 63)) & 1; }
+static inline void wb_mask_set(struct wb_cpumask *m, cpu_id c)
+{
+    m->w[c >> 6] |= 1ull << (c & 63);
+}
+static inline void wb_mask_clear(struct wb_cpumask *m, cpu_id c)
+{
+    m->w[c >> 6] &= ~(1ull << (c & 63));
+}
+static inline bool wb_mask_test(const struct wb_cpumask *m, cpu_id c)
+{
+    return (m->w[c >> 6] >> (c & 63)) & 1;
+}
 
 /* First set bit >= from, or WB_NO_CPU. */
 static inline cpu_id wb_mask_next(const struct wb_cpumask *m, cpu_id from)
@@ -32,7 +42,10 @@ static inline cpu_id wb_mask_next(const struct wb_cpumask *m, cpu_id from)
     }
     return (cpu_id)(i * 64 + (uint32_t)__builtin_ctzll(v));
 }
-static inline cpu_id wb_mask_first(const struct wb_cpumask *m) { return wb_mask_next(m, 0); }
+static inline cpu_id wb_mask_first(const struct wb_cpumask *m)
+{
+    return wb_mask_next(m, 0);
+}
 static inline uint32_t wb_mask_count(const struct wb_cpumask *m)
 {
     uint32_t n = 0;
@@ -65,10 +78,11 @@ static inline cpu_id wb_mask_next_and(const struct wb_cpumask *a, const struct w
 }
 
 #define WB_FOR_EACH_CPU(c, m) for (cpu_id c = wb_mask_first(m); c != WB_NO_CPU; c = wb_mask_next(m, c + 1))
-#define WB_FOR_EACH_CPU_AND(c, a, b)                                                               \
+#define WB_FOR_EACH_CPU_AND(c, a, b) \
     for (cpu_id c = wb_mask_next_and(a, b, 0); c != WB_NO_CPU; c = wb_mask_next_and(a, b, c + 1))
 
-/* "0,2-5" -> mask. Returns 0, or -1 with *at = offset of the mistake and *why a static sentence. Hex masks are refused. */
+/* "0,2-5" -> mask. Returns 0, or -1 with *at = offset of the mistake and *why a static sentence. Hex masks are
+ * refused. */
 int wb_mask_parse(const char *text, struct wb_cpumask *m, const char **why, size_t *at) WB_MUST_USE;
 /* Shortest list form: "0-3,7". Returns buf. */
 char *wb_mask_format(char *buf, size_t n, const struct wb_cpumask *m);

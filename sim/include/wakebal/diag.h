@@ -2,8 +2,9 @@
  * diag.h - what the user did wrong, collected in one pass and printed once.
  *
  * A library function that meets a mistake of the user adds it to a struct wb_diag and goes on as far as it can; the
- * command prints them all and exits. Form: `file:line:col: severity: text   [CODE]`, source line, caret, `= what to do`,
- * include chain. Nothing here prints or exits. Text is copied; control characters of user text are escaped on rendering.
+ * command prints them all and exits. Form: `file:line:col: severity: text   [CODE]`, source line, caret, `= what to
+ * do`, include chain. Nothing here prints or exits. Text is copied; control characters of user text are escaped on
+ * rendering.
  */
 #ifndef WAKEBAL_DIAG_H
 #define WAKEBAL_DIAG_H
@@ -23,16 +24,16 @@ struct wb_diag; /* opaque; owns copies of everything that is added */
 struct wb_diag *wb_diag_new(void);
 void wb_diag_free(struct wb_diag *d);
 
-/* Add one message. `code` like "E310" or NULL; `fix` (what to do next) or NULL. `source` is the text of the line or NULL
- * (then it is read from the registered source of place.file, if any). */
+/* Add one message. `code` like "E310" or NULL; `fix` (what to do next) or NULL. `source` is the text of the line or
+ * NULL (then it is read from the registered source of place.file, if any). */
 void wb_diag_add(struct wb_diag *d, enum wb_severity sev, const char *code, struct wb_place at, const char *fix,
                  const char *fmt, ...) WB_PRINTF(6, 7);
 /* Make the text of a file known so that carets can be drawn; includer may be NULL or the place of the @include. */
 void wb_diag_source(struct wb_diag *d, const char *file, const char *text, size_t len, const struct wb_place *includer);
 
 size_t wb_diag_count(const struct wb_diag *d, enum wb_severity sev);
-/* All messages, in file and line order, as one malloc'd string that the caller frees; ends with "N errors, M warnings.  Nothing was run."
- * when there is an error. colour: ANSI colours. */
+/* All messages, in file and line order, as one malloc'd string that the caller frees; ends with "N errors, M
+ * warnings.  Nothing was run." when there is an error. colour: ANSI colours. */
 char *wb_diag_render(const struct wb_diag *d, bool colour);
 
 /* The nearest of `names` by edit distance, or NULL when nothing is close (distance > max(1, len/3)). */

@@ -1,8 +1,9 @@
 /*
  * exec.h - how simulated code runs: contexts, frames, charges.
  *
- * A *context* (struct wb_exec) is one thread of control: a task, or a CPU's softirq or hardirq level. It owns a small stack of
- * *frames*. A frame is a resumable state machine: a header, its locals, and a step function written with the WB_ macros below:
+ * A *context* (struct wb_exec) is one thread of control: a task, or a CPU's softirq or hardirq level. It owns a small
+ * stack of *frames*. A frame is a resumable state machine: a header, its locals, and a step function written with the
+ * WB_ macros below:
  *
  *     struct ping { struct wb_frame h; struct wb_pipe *out; uint32_t left; };
  *     static enum wb_ret ping_step(struct wb_exec *x, void *frame)
@@ -16,15 +17,17 @@
  *         WB_END();
  *     }
  *
- * C locals do not survive a macro that may yield (WB_FLUSH, WB_CALL, WB_SPIN_LOCK, WB_TOUCH ...): keep state in the frame. No
- * switch statement around such a macro.
+ * C locals do not survive a macro that may yield (WB_FLUSH, WB_CALL, WB_SPIN_LOCK, WB_TOUCH ...): keep state in the
+ * frame. No switch statement around such a macro.
  *
- * Time. wb_charge() adds work to the context's segment and takes no time by itself. WB_FLUSH lets that time pass. Everything that other
- * CPUs can see (a lock, a line, a wakeup, a cache touch, a queue) must happen at its own time: flush first. The macros below that
- * touch shared state flush by themselves. State changed under a lock needs no flush of its own: the unlock flushes.
+ * Time. wb_charge() adds work to the context's segment and takes no time by itself. WB_FLUSH lets that time pass.
+ * Everything that other CPUs can see (a lock, a line, a wakeup, a cache touch, a queue) must happen at its own time:
+ * flush first. The macros below that touch shared state flush by themselves. State changed under a lock needs no
+ * flush of its own: the unlock flushes.
  *
- * A flush either advances the clock inline, when no pending event comes before its end, or posts the segment's end as an event. Both
- * give the same bytes (a test compares them). Interrupts extend a segment; an SMT sibling or a shared bus stretches it.
+ * A flush either advances the clock inline, when no pending event comes before its end, or posts the segment's end as
+ * an event. Both give the same bytes (a test compares them). Interrupts extend a segment; an SMT sibling or a shared
+ * bus stretches it.
  */
 #ifndef WAKEBAL_EXEC_H
 #define WAKEBAL_EXEC_H
@@ -39,19 +42,19 @@ struct wb_exec;
 
 /* Where time goes. Per CPU the categories sum to elapsed time exactly. */
 enum wb_cat {
-    WB_CAT_USER,      /* user code */
-    WB_CAT_SYSCALL,   /* kernel paths on behalf of the task */
-    WB_CAT_COPY,      /* copying bytes that are in reach (cache hits) */
-    WB_CAT_REFILL,    /* waiting for caches to be filled */
-    WB_CAT_LINE,      /* waiting for a contended line */
-    WB_CAT_LOCK,      /* spinning for a held lock */
-    WB_CAT_SCHED,     /* schedule() and the switch */
-    WB_CAT_WAKEUP,    /* try_to_wake_up and what it calls */
-    WB_CAT_BALANCE,   /* load balancing of any kind */
-    WB_CAT_TICK,      /* timer tick */
-    WB_CAT_IRQ,       /* other interrupts, sending IPIs */
+    WB_CAT_USER,    /* user code */
+    WB_CAT_SYSCALL, /* kernel paths on behalf of the task */
+    WB_CAT_COPY,    /* copying bytes that are in reach (cache hits) */
+    WB_CAT_REFILL,  /* waiting for caches to be filled */
+    WB_CAT_LINE,    /* waiting for a contended line */
+    WB_CAT_LOCK,    /* spinning for a held lock */
+    WB_CAT_SCHED,   /* schedule() and the switch */
+    WB_CAT_WAKEUP,  /* try_to_wake_up and what it calls */
+    WB_CAT_BALANCE, /* load balancing of any kind */
+    WB_CAT_TICK,    /* timer tick */
+    WB_CAT_IRQ,     /* other interrupts, sending IPIs */
     WB_CAT_SOFTIRQ,
-    WB_CAT_NOISE,     /* background interrupts named by the scenario */
+    WB_CAT_NOISE, /* background interrupts named by the scenario */
     WB_CAT_IDLE_ENTRY,
     WB_CAT_IDLE_EXIT,
     WB_CAT_IDLE,
@@ -59,18 +62,57 @@ enum wb_cat {
 };
 extern const char *const wb_cat_name[WB_CAT_N];
 
-/* Function labels, for --profile and for path costs (kernel.path.NAME). Those of sim/ are fixed; models get theirs from wb_fn_id(). */
+/* Function labels, for --profile and for path costs (kernel.path.NAME). Those of sim/ are fixed; models get theirs
+ * from wb_fn_id(). */
 enum wb_fn {
-    WB_FN_USER, WB_FN_IDLE, WB_FN_SYSCALL_ENTRY, WB_FN_SYSCALL_EXIT, WB_FN_SCHEDULE, WB_FN_CONTEXT_SWITCH, WB_FN_SWITCH_MM,
-    WB_FN_TRY_TO_WAKE_UP, WB_FN_ENQUEUE_TASK, WB_FN_DEQUEUE_TASK, WB_FN_SELECT_TASK_RQ, WB_FN_SCAN_CPU, WB_FN_RESCHED_TASK,
-    WB_FN_SEND_IPI, WB_FN_RESCHED_IRQ, WB_FN_WAKE_UP, WB_FN_PREPARE_TO_WAIT, WB_FN_FINISH_WAIT, WB_FN_TIMER_TICK,
-    WB_FN_TIMER_IRQ, WB_FN_DO_SOFTIRQ, WB_FN_LOAD_BALANCE, WB_FN_SCAN_RQ, WB_FN_MOVE_TASK, WB_FN_MIGRATION_THREAD,
-    WB_FN_SPIN_LOCK, WB_FN_SPIN_UNLOCK, WB_FN_MUTEX_LOCK, WB_FN_MUTEX_UNLOCK, WB_FN_MUTEX_SLOWPATH, WB_FN_IDLE_ENTRY,
-    WB_FN_IDLE_EXIT, WB_FN_IRQ_ENTRY, WB_FN_COPY_USER, WB_FN_MEMORY, WB_FN_LINE, WB_FN_NANOSLEEP, WB_FN_FORK, WB_FN_EXEC,
-    WB_FN_EXIT, WB_FN_YIELD, WB_FN_NOISE, WB_FN_SET_AFFINITY, WB_FN_SIM_N
+    WB_FN_USER,
+    WB_FN_IDLE,
+    WB_FN_SYSCALL_ENTRY,
+    WB_FN_SYSCALL_EXIT,
+    WB_FN_SCHEDULE,
+    WB_FN_CONTEXT_SWITCH,
+    WB_FN_SWITCH_MM,
+    WB_FN_TRY_TO_WAKE_UP,
+    WB_FN_ENQUEUE_TASK,
+    WB_FN_DEQUEUE_TASK,
+    WB_FN_SELECT_TASK_RQ,
+    WB_FN_SCAN_CPU,
+    WB_FN_RESCHED_TASK,
+    WB_FN_SEND_IPI,
+    WB_FN_RESCHED_IRQ,
+    WB_FN_WAKE_UP,
+    WB_FN_PREPARE_TO_WAIT,
+    WB_FN_FINISH_WAIT,
+    WB_FN_TIMER_TICK,
+    WB_FN_TIMER_IRQ,
+    WB_FN_DO_SOFTIRQ,
+    WB_FN_LOAD_BALANCE,
+    WB_FN_SCAN_RQ,
+    WB_FN_MOVE_TASK,
+    WB_FN_MIGRATION_THREAD,
+    WB_FN_SPIN_LOCK,
+    WB_FN_SPIN_UNLOCK,
+    WB_FN_MUTEX_LOCK,
+    WB_FN_MUTEX_UNLOCK,
+    WB_FN_MUTEX_SLOWPATH,
+    WB_FN_IDLE_ENTRY,
+    WB_FN_IDLE_EXIT,
+    WB_FN_IRQ_ENTRY,
+    WB_FN_COPY_USER,
+    WB_FN_MEMORY,
+    WB_FN_LINE,
+    WB_FN_NANOSLEEP,
+    WB_FN_FORK,
+    WB_FN_EXEC,
+    WB_FN_EXIT,
+    WB_FN_YIELD,
+    WB_FN_NOISE,
+    WB_FN_SET_AFFINITY,
+    WB_FN_SIM_N
 };
 
-/* Intern a label at build time; costs come from kernel.path.NAME when that key exists, else `def_ps`. At most WB_FN_MAX labels. */
+/* Intern a label at build time; costs come from kernel.path.NAME when that key exists, else `def_ps`. At most
+ * WB_FN_MAX labels. */
 #define WB_FN_MAX 512
 uint16_t wb_fn_id(struct wb_sim *s, const char *name, enum wb_cat cat, sim_time def_ps);
 const char *wb_fn_name(const struct wb_sim *s, uint16_t fn);
@@ -88,9 +130,9 @@ typedef enum wb_ret (*wb_step_fn)(struct wb_exec *x, void *frame);
 
 struct wb_frame {
     wb_step_fn step;
-    uint16_t prev;  /* offset of the caller's frame */
-    uint16_t line;  /* where to go on */
-    uint16_t size;  /* bytes, header included */
+    uint16_t prev; /* offset of the caller's frame */
+    uint16_t line; /* where to go on */
+    uint16_t size; /* bytes, header included */
 };
 
 enum wb_level { WB_LEVEL_TASK, WB_LEVEL_SOFTIRQ, WB_LEVEL_HARDIRQ };
@@ -99,43 +141,45 @@ enum wb_level { WB_LEVEL_TASK, WB_LEVEL_SOFTIRQ, WB_LEVEL_HARDIRQ };
 #define WB_SEG_PARTS 8
 struct wb_seg {
     uint8_t nparts;
-    bool started;    /* its clock runs (or is paused by an interrupt) */
-    bool joined;     /* counted on the shared servers of its stage */
-    uint16_t stage;  /* offset in the stack of the struct wb_stage that paces it + 1, or 0 */
+    bool started;   /* its clock runs (or is paused by an interrupt) */
+    bool joined;    /* counted on the shared servers of its stage */
+    uint16_t stage; /* offset in the stack of the struct wb_stage that paces it + 1, or 0 */
     uint64_t part[WB_SEG_PARTS];
 };
 
-/* The stack is in two parts: `own` bytes that hold what it usually has while it sleeps, and beyond them a deep part that is lent to it
- * while it needs one. So a thousand sleepers cost little, and nobody counts the deepest chain of calls. A frame lies in one part. */
-/* Kernels with one lock around system calls (kernel.big_lock): entering asks for it, the first flush after that takes it, sleeping
- * and returning to user mode give it up. */
+/* The stack is in two parts: `own` bytes that hold what it usually has while it sleeps, and beyond them a deep part
+ * that is lent to it while it needs one. So a thousand sleepers cost little, and nobody counts the deepest chain of
+ * calls. A frame lies in one part. */
+/* Kernels with one lock around system calls (kernel.big_lock): entering asks for it, the first flush after that takes
+ * it, sleeping and returning to user mode give it up. */
 enum wb_big { WB_BIG_NONE, WB_BIG_FREE, WB_BIG_WANTED, WB_BIG_HELD };
 
 struct wb_exec {
     struct wb_sim *sim;
-    struct wb_seg *seg;    /* of the CPU, for its level: work is worked off or put aside before a task leaves */
-    struct wb_task *task;  /* current: for interrupts the interrupted task */
-    uint8_t *stack;        /* its own part */
-    uint8_t *deep;         /* the lent part less `own`, so that offsets go on; valid while used > own */
-    int64_t ret;           /* result of the last call */
-    cpu_id cpu;            /* valid while running */
-    uint16_t top;          /* offset of the running frame, or WB_STACK_EMPTY */
-    uint16_t used;         /* bytes in use */
-    uint16_t own;          /* bytes of the own part */
+    struct wb_seg *seg;   /* of the CPU, for its level: work is worked off or put aside before a task leaves */
+    struct wb_task *task; /* current: for interrupts the interrupted task */
+    uint8_t *stack;       /* its own part */
+    uint8_t *deep;        /* the lent part less `own`, so that offsets go on; valid while used > own */
+    int64_t ret;          /* result of the last call */
+    cpu_id cpu;           /* valid while running */
+    uint16_t top;         /* offset of the running frame, or WB_STACK_EMPTY */
+    uint16_t used;        /* bytes in use */
+    uint16_t own;         /* bytes of the own part */
     uint16_t stack_peak;
-    uint16_t irq_off;      /* > 0: interrupts stay pending */
-    uint16_t preempt_off;  /* preempt count */
-    uint16_t bh_off;       /* softirqs wait */
-    uint8_t level;         /* enum wb_level */
-    uint8_t user;          /* in user mode: interrupts return to a resched point */
-    uint8_t big;           /* enum wb_big: the one kernel lock */
-    bool spin_granted;     /* the lock it spins for is its */
-    struct wb_spinlock *spin;  /* what it spins for */
+    uint16_t irq_off;         /* > 0: interrupts stay pending */
+    uint16_t preempt_off;     /* preempt count */
+    uint16_t bh_off;          /* softirqs wait */
+    uint8_t level;            /* enum wb_level */
+    uint8_t user;             /* in user mode: interrupts return to a resched point */
+    uint8_t big;              /* enum wb_big: the one kernel lock */
+    bool spin_granted;        /* the lock it spins for is its */
+    struct wb_spinlock *spin; /* what it spins for */
     struct wb_exec *spin_next;
 };
 #define WB_STACK_EMPTY UINT16_MAX
 
-/* Push a zeroed frame of `size` bytes that runs `step`. Returns it for filling in. The step runs when the caller yields. */
+/* Push a zeroed frame of `size` bytes that runs `step`. Returns it for filling in. The step runs when the caller
+ * yields. */
 void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size);
 #define WB_PUSH(x, step, type) ((type *)wb_push((x), (step), sizeof(type)))
 
@@ -153,113 +197,126 @@ sim_time wb_charged(const struct wb_exec *x);
 /* Engine side of the macros. wb_flush_now(): true = done inline, go on; false = return WB_RUN. */
 bool wb_flush_now(struct wb_exec *x);
 
-#define WB_BEGIN(f)                                                                                \
-    switch ((f)->h.line) {                                                                         \
+#define WB_BEGIN(f) \
+    switch ((f)->h.line) { \
     case 0:
-#define WB_END()                                                                                   \
-    }                                                                                              \
+#define WB_END() \
+    } \
     return WB_DONE
 /* Remember this line, return `r`, go on here. */
-#define WB_YIELD_(f, r)                                                                            \
-    do {                                                                                           \
-        (f)->h.line = (uint16_t)__LINE__;                                                          \
-        return (r);                                                                                \
-    case __LINE__:;                                                                                \
+#define WB_YIELD_(f, r) \
+    do { \
+        (f)->h.line = (uint16_t)__LINE__; \
+        return (r); \
+    case __LINE__:; \
     } while (0)
-#define WB_FLUSH(x, f)                                                                             \
-    do {                                                                                           \
-        (f)->h.line = (uint16_t)__LINE__;                                                          \
-        if (!wb_flush_now(x)) return WB_RUN;                                                       \
-        __attribute__((fallthrough));                                                              \
-    case __LINE__:;                                                                                \
+#define WB_FLUSH(x, f) \
+    do { \
+        (f)->h.line = (uint16_t)__LINE__; \
+        if (!wb_flush_now(x)) return WB_RUN; \
+        __attribute__((fallthrough)); \
+    case __LINE__:; \
     } while (0)
 /* Call a function that pushes a frame; x->ret holds its result afterwards. */
-#define WB_CALL(x, f, call)                                                                        \
-    do {                                                                                           \
-        (f)->h.line = (uint16_t)__LINE__;                                                          \
-        call;                                                                                      \
-        return WB_AGAIN;                                                                           \
-    case __LINE__:;                                                                                \
+#define WB_CALL(x, f, call) \
+    do { \
+        (f)->h.line = (uint16_t)__LINE__; \
+        call; \
+        return WB_AGAIN; \
+    case __LINE__:; \
     } while (0)
-#define WB_RETURN(x, value)                                                                        \
-    do {                                                                                           \
-        (x)->ret = (value);                                                                        \
-        return WB_DONE;                                                                            \
+#define WB_RETURN(x, value) \
+    do { \
+        (x)->ret = (value); \
+        return WB_DONE; \
     } while (0)
 
 /* ---- interrupts and preemption ---- */
-static inline void wb_irq_disable(struct wb_exec *x) { x->irq_off++; }
+static inline void wb_irq_disable(struct wb_exec *x)
+{
+    x->irq_off++;
+}
 void wb_irq_enable(struct wb_exec *x); /* pending interrupts are taken at the next yield or flush */
-static inline void wb_preempt_disable(struct wb_exec *x) { x->preempt_off++; }
-static inline void wb_preempt_enable(struct wb_exec *x) { x->preempt_off--; }
+static inline void wb_preempt_disable(struct wb_exec *x)
+{
+    x->preempt_off++;
+}
+static inline void wb_preempt_enable(struct wb_exec *x)
+{
+    x->preempt_off--;
+}
 
 /* ---- spinlocks: a line with a holder ---- */
 enum wb_spin_kind { WB_SPIN_TAS, WB_SPIN_TICKET, WB_SPIN_QUEUED };
 struct wb_spinlock {
-    uint32_t line;          /* machine line id */
-    cpu_id holder;          /* WB_NO_CPU: free */
+    uint32_t line;               /* machine line id */
+    cpu_id holder;               /* WB_NO_CPU: free */
     struct wb_exec *head, *tail; /* who spins for it, in order of arrival */
-    uint8_t kind;           /* enum wb_spin_kind */
-    uint16_t depth;         /* how often its holder has taken it again through `as` */
-    struct wb_spinlock *as; /* this lock is only a name for that one, which its holder may take again; NULL: a lock of its own */
+    uint8_t kind;                /* enum wb_spin_kind */
+    uint16_t depth;              /* how often its holder has taken it again through `as` */
+    /* this lock is only a name for that one, which its holder may take again; NULL: a lock of its own */
+    struct wb_spinlock *as;
 };
 void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l);
-/* Try now: true = ours (cost charged). false = queued; the caller must return WB_PARK and owns the lock when resumed. */
+/* Try now: true = ours (cost charged). false = queued; the caller must return WB_PARK and owns the lock when
+ * resumed. */
 bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l);
-bool wb_spin_try(struct wb_exec *x, struct wb_spinlock *l); /* trylock: never queues; pays the line */
+bool wb_spin_try(struct wb_exec *x, struct wb_spinlock *l);  /* trylock: never queues; pays the line */
 void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l); /* flush first (the macro does) */
-#define WB_SPIN_LOCK(x, f, l)                                                                      \
-    do {                                                                                           \
-        WB_FLUSH(x, f);                                                                            \
-        WB_SPIN_LOCK_NOFLUSH_(x, f, l);                                                            \
+#define WB_SPIN_LOCK(x, f, l) \
+    do { \
+        WB_FLUSH(x, f); \
+        WB_SPIN_LOCK_NOFLUSH_(x, f, l); \
     } while (0)
-#define WB_SPIN_UNLOCK(x, f, l)                                                                    \
-    do {                                                                                           \
-        WB_FLUSH(x, f);                                                                            \
-        wb_spin_drop((x), (l));                                                                    \
+#define WB_SPIN_UNLOCK(x, f, l) \
+    do { \
+        WB_FLUSH(x, f); \
+        wb_spin_drop((x), (l)); \
     } while (0)
 
 /* ---- memory ---- */
-/* Plain access to a contended line at the current time (flush first); charges wait and transfer. kind: enum wb_access of machine.h */
+/* Plain access to a contended line at the current time (flush first); charges wait and transfer. kind: enum wb_access
+ * of machine.h */
 void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn);
-#define WB_LINE(x, f, line, kind, fn)                                                              \
-    do {                                                                                           \
-        WB_FLUSH(x, f);                                                                            \
-        wb_line_use((x), (line), (kind), (fn));                                                    \
+#define WB_LINE(x, f, line, kind, fn) \
+    do { \
+        WB_FLUSH(x, f); \
+        wb_line_use((x), (line), (kind), (fn)); \
     } while (0)
 
-/* Touch or copy regions: state effects now; time in reach is charged, what must cross shared servers is worked off by a frame that
- * these push (then they return true and the caller yields WB_AGAIN). kind and access: machine.h. Spans: WB_SPAN(region, offset, bytes). */
+/* Touch or copy regions: state effects now; time in reach is charged, what must cross shared servers is worked off by
+ * a frame that these push (then they return true and the caller yields WB_AGAIN). kind and access: machine.h. Spans:
+ * WB_SPAN(region, offset, bytes). */
 bool wb_touch_start(struct wb_exec *x, const struct wb_span *span, int pattern, int access, uint16_t fn);
 bool wb_copy_start(struct wb_exec *x, const struct wb_span *src, const struct wb_span *dst, uint16_t fn);
 #define WB_SPAN(r, o, n) (&(struct wb_span){.region = (r), .offset = (uint32_t)(o), .bytes = (uint32_t)(n)})
-#define WB_TOUCH(x, f, span, pattern, access, fn)                                                  \
-    do {                                                                                           \
-        WB_FLUSH(x, f);                                                                            \
-        WB_FRAMED_(f, wb_touch_start((x), (span), (pattern), (access), (fn)));                     \
+#define WB_TOUCH(x, f, span, pattern, access, fn) \
+    do { \
+        WB_FLUSH(x, f); \
+        WB_FRAMED_(f, wb_touch_start((x), (span), (pattern), (access), (fn))); \
     } while (0)
-#define WB_COPY(x, f, src, dst, fn)                                                                \
-    do {                                                                                           \
-        WB_FLUSH(x, f);                                                                            \
-        WB_FRAMED_(f, wb_copy_start((x), (src), (dst), (fn)));                                     \
+#define WB_COPY(x, f, src, dst, fn) \
+    do { \
+        WB_FLUSH(x, f); \
+        WB_FRAMED_(f, wb_copy_start((x), (src), (dst), (fn))); \
     } while (0)
 
 /* Two resume points on one source line would collide: these take a line number of their own. */
 #define WB_LINE2_ ((uint16_t)(__LINE__ + 20000))
-#define WB_SPIN_LOCK_NOFLUSH_(x, f, l)                                                             \
-    do {                                                                                           \
-        (f)->h.line = WB_LINE2_;                                                                   \
-        if (!wb_spin_take((x), (l))) return WB_PARK;                                               \
-        __attribute__((fallthrough));                                                              \
-    case __LINE__ + 20000:;                                                                        \
+#define WB_SPIN_LOCK_NOFLUSH_(x, f, l) \
+    do { \
+        (f)->h.line = WB_LINE2_; \
+        if (!wb_spin_take((x), (l))) return WB_PARK; \
+        __attribute__((fallthrough)); \
+    case __LINE__ + 20000:; \
     } while (0)
 /* Call something that may or may not need a frame. */
-#define WB_FRAMED_(f, call)                                                                        \
-    do {                                                                                           \
-        (f)->h.line = WB_LINE2_;                                                                   \
-        if (call) return WB_AGAIN;                                                                 \
-        __attribute__((fallthrough));                                                              \
-    case __LINE__ + 20000:;                                                                        \
+#define WB_FRAMED_(f, call) \
+    do { \
+        (f)->h.line = WB_LINE2_; \
+        if (call) return WB_AGAIN; \
+        __attribute__((fallthrough)); \
+    case __LINE__ + 20000:; \
     } while (0)
 
 #endif

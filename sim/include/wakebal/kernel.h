@@ -1,8 +1,9 @@
 /*
  * kernel.h - the kernel skeleton: tasks, runqueues, wait queues, wakeups, domains, locks that sleep, timers.
  *
- * The life of a wakeup, by file: waitqueue.c (who is woken) -> wakeup.c (try_to_wake_up: lock, place, activate) -> the policy's
- * place_wakeup/enqueue/check_preempt -> resched.c (need_resched, IPI) -> irq.c (delivery, idle exit) -> schedule.c (pick, switch).
+ * The life of a wakeup, by file: waitqueue.c (who is woken) -> wakeup.c (try_to_wake_up: lock, place, activate) ->
+ * the policy's place_wakeup/enqueue/check_preempt -> resched.c (need_resched, IPI) -> irq.c (delivery, idle exit) ->
+ * schedule.c (pick, switch).
  *
  * Functions named wb_* that "push a frame" are called through WB_CALL (exec.h). Everything else is immediate.
  */
@@ -22,19 +23,19 @@ enum wb_task_state { WB_RUNNING, WB_INTERRUPTIBLE, WB_UNINTERRUPTIBLE, WB_DEAD, 
 enum wb_sched_class { WB_CLASS_NORMAL, WB_CLASS_BATCH, WB_CLASS_IDLE, WB_CLASS_FIFO, WB_CLASS_STOP, WB_CLASS_SWAPPER };
 
 struct wb_task {
-    struct wb_exec x;            /* its context */
+    struct wb_exec x; /* its context */
     task_id id;
     uint32_t pid, tgid;
-    uint8_t state;               /* enum wb_task_state */
-    uint8_t klass;               /* enum wb_sched_class */
+    uint8_t state; /* enum wb_task_state */
+    uint8_t klass; /* enum wb_sched_class */
     int8_t nice;
     uint8_t rt_prio;
-    bool on_rq;                  /* queued (or delayed) on rq of `cpu`, or running */
-    bool on_cpu;                 /* executing, or not switched out completely yet */
-    bool delayed;                /* asleep but still queued (6.12) */
-    bool noninteractive;         /* sleeps do not count for interactivity (TASK_NONINTERACTIVE) */
+    bool on_rq;          /* queued (or delayed) on rq of `cpu`, or running */
+    bool on_cpu;         /* executing, or not switched out completely yet */
+    bool delayed;        /* asleep but still queued (6.12) */
+    bool noninteractive; /* sleeps do not count for interactivity (TASK_NONINTERACTIVE) */
     bool kthread;
-    bool waking;                 /* a waker has it (TASK_WAKING) */
+    bool waking; /* a waker has it (TASK_WAKING) */
     bool woken_by_irq;
     cpu_id cpu;                  /* task_cpu(): last or present CPU */
     cpu_id wake_cpu, recent_cpu; /* hints some versions keep */
@@ -43,59 +44,64 @@ struct wb_task {
     uint32_t pair;               /* co-location partner record + 1, or 0 */
     uint32_t owner;              /* workload instance */
     const struct wb_cpumask *allowed;
-    sim_time last_ran;           /* when it last left a CPU */
-    sim_time queued_at;          /* when it last became runnable and waited (run delay) */
-    sim_time woken_at;           /* when try_to_wake_up made it runnable; 0 = delivered */
-    sim_time run_start;          /* when it last got a CPU */
-    sim_time run_total;          /* time on CPU */
-    sim_time wait_total;         /* time runnable but not running */
+    sim_time last_ran;   /* when it last left a CPU */
+    sim_time queued_at;  /* when it last became runnable and waited (run delay) */
+    sim_time woken_at;   /* when try_to_wake_up made it runnable; 0 = delivered */
+    sim_time run_start;  /* when it last got a CPU */
+    sim_time run_total;  /* time on CPU */
+    sim_time wait_total; /* time runnable but not running */
     uint32_t nr_switches, nr_voluntary, nr_migrations, nr_wakeups;
-    uint32_t nr_returns;         /* returns to user mode from system calls; a priority lent for a sleep ends there (BSD) */
-    uint32_t last_waker;         /* task id */
-    cpu_id migrated_from;        /* last balancer move, for ping-pong counting */
+    /* returns to user mode from system calls; a priority lent for a sleep ends there (BSD) */
+    uint32_t nr_returns;
+    uint32_t last_waker;  /* task id */
+    cpu_id migrated_from; /* last balancer move, for ping-pong counting */
     sim_time migrated_at;
-    uint64_t timer_no;           /* the valid sleep timer */
+    uint64_t timer_no; /* the valid sleep timer */
     cpu_id timer_cpu;
-    cpu_id migrate_to;           /* asked of the migration thread */
+    cpu_id migrate_to; /* asked of the migration thread */
     bool in_migrate_list, migrate_exec;
-    struct wb_task *wq_next;     /* scratch lists of the engine */
-    void *policy;                /* ops->task_bytes */
+    struct wb_task *wq_next; /* scratch lists of the engine */
+    void *policy;            /* ops->task_bytes */
 };
 
 /* ------------------------------------------------------------------ runqueues */
 struct wb_rq {
     cpu_id cpu;
-    uint32_t nr_running;         /* queued + running, without idle; delayed ones as the policy counts */
+    uint32_t nr_running; /* queued + running, without idle; delayed ones as the policy counts */
     struct wb_task *curr, *idle;
-    bool need_resched;           /* of curr */
-    bool need_resched_lazy;      /* of curr: on the way to user mode; the policy sets it (TIF_NEED_RESCHED_LAZY, 6.13+) */
-    bool active_balance;         /* the migration thread has been asked */
-    bool balance_softirq;        /* raised */
-    bool polling;                /* idle and watching need_resched */
-    bool newidle;                /* inside newidle balancing */
+    bool need_resched; /* of curr */
+    /* of curr: on the way to user mode; the policy sets it (TIF_NEED_RESCHED_LAZY, 6.13+) */
+    bool need_resched_lazy;
+    bool active_balance;  /* the migration thread has been asked */
+    bool balance_softirq; /* raised */
+    bool polling;         /* idle and watching need_resched */
+    bool newidle;         /* inside newidle balancing */
     cpu_id push_cpu;
     struct wb_spinlock lock;
-    sim_time last_tick;          /* time of the last tick (also a skipped one, once caught up) */
-    uint64_t ticks;              /* how many ticks this CPU has had = its jiffies view */
-    sim_time idle_stamp;         /* when it last went idle */
-    struct wb_task *stopper;     /* migration thread */
-    struct wb_task *wake_list;   /* queued remote wakeups, newest first */
+    sim_time last_tick;           /* time of the last tick (also a skipped one, once caught up) */
+    uint64_t ticks;               /* how many ticks this CPU has had = its jiffies view */
+    sim_time idle_stamp;          /* when it last went idle */
+    struct wb_task *stopper;      /* migration thread */
+    struct wb_task *wake_list;    /* queued remote wakeups, newest first */
     struct wb_task *migrate_list; /* tasks the migration thread has to move (affinity, exec) */
-    struct wb_sd *sd;            /* lowest domain, or NULL */
-    void *policy;                /* ops->rq_bytes */
+    struct wb_sd *sd;             /* lowest domain, or NULL */
+    void *policy;                 /* ops->rq_bytes */
 };
 
 /* The runqueue of a CPU with skipped ticks applied. Cheap; always use it. */
 struct wb_rq *wb_rq(struct wb_sim *s, cpu_id cpu);
 void *wb_policy_data(struct wb_sim *s);
 cpu_id wb_ncpus(const struct wb_sim *s);
-static inline bool wb_idle_cpu(const struct wb_rq *rq) { return rq->curr == rq->idle; }
+static inline bool wb_idle_cpu(const struct wb_rq *rq)
+{
+    return rq->curr == rq->idle;
+}
 struct wb_task *wb_task_of(struct wb_sim *s, task_id id);
 uint32_t wb_ntasks(const struct wb_sim *s);
 const char *wb_task_name(const struct wb_task *t);
 sim_time wb_sim_now(const struct wb_sim *s);
-uint64_t wb_jiffies(const struct wb_sim *s);      /* never stop, whoever ticks */
-sim_time wb_tick_ps(const struct wb_sim *s);      /* 1/HZ */
+uint64_t wb_jiffies(const struct wb_sim *s); /* never stop, whoever ticks */
+sim_time wb_tick_ps(const struct wb_sim *s); /* 1/HZ */
 uint32_t wb_hz(const struct wb_sim *s);
 const struct wb_topology *wb_topo(const struct wb_sim *s);
 const struct wb_machine *wb_machine_of(const struct wb_sim *s);
@@ -110,11 +116,12 @@ void wb_resched(struct wb_exec *x, struct wb_rq *rq);
 void wb_scan_rq(struct wb_exec *x, cpu_id cpu);
 /* The same for placement (idle_cpu() and the like): path cost select_idle_cpu and the line. */
 void wb_scan_idle(struct wb_exec *x, cpu_id cpu);
-/* Move one queued, not running task between locked runqueues: dequeue, migrate, enqueue, preemption check, charge, count. */
+/* Move one queued, not running task between locked runqueues: dequeue, migrate, enqueue, preemption check, charge,
+ * count. */
 void wb_move_task(struct wb_exec *x, struct wb_balance *b, struct wb_task *t, wb_rule rule);
-/* For policies with one queue for several CPUs, in pick(): a queued task of another CPU is about to run on rq's. Its CPU becomes rq's
- * and the move is counted; calls ops->migrate. The policy keeps nr_running of both; both are under the lock that the caller holds
- * (kernel.runqueue_lock = "global"). */
+/* For policies with one queue for several CPUs, in pick(): a queued task of another CPU is about to run on rq's. Its
+ * CPU becomes rq's and the move is counted; calls ops->migrate. The policy keeps nr_running of both; both are under
+ * the lock that the caller holds (kernel.runqueue_lock = "global"). */
 void wb_adopt_task(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, wb_rule rule);
 /* Finish the dequeue of a delayed task that pick() met. */
 void wb_finish_dequeue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t);
@@ -141,20 +148,20 @@ void wb_exit(struct wb_exec *x);                        /* never returns */
 void wb_set_affinity(struct wb_exec *x, struct wb_task *t, const struct wb_cpumask *mask); /* moves it if needed */
 
 /* System calls: bracket what a task does in the kernel. Exit checks need_resched like a return to user mode. */
-#define WB_SYSCALL_ENTER(x)                                                                        \
-    do {                                                                                           \
-        wb_charge_fn((x), WB_FN_SYSCALL_ENTRY);                                                    \
-        (x)->user = 0;                                                                             \
-        if (WB_UNLIKELY((x)->big == WB_BIG_FREE)) (x)->big = WB_BIG_WANTED;                        \
+#define WB_SYSCALL_ENTER(x) \
+    do { \
+        wb_charge_fn((x), WB_FN_SYSCALL_ENTRY); \
+        (x)->user = 0; \
+        if (WB_UNLIKELY((x)->big == WB_BIG_FREE)) (x)->big = WB_BIG_WANTED; \
     } while (0)
 void wb_syscall_leave(struct wb_exec *x); /* pushes a frame */
 #define WB_SYSCALL_EXIT(x, f) WB_CALL(x, f, wb_syscall_leave(x))
 /* User work, preemptible at any time. */
-#define WB_USER(x, f, dur)                                                                         \
-    do {                                                                                           \
-        (x)->user = 1;                                                                             \
-        wb_charge((x), WB_FN_USER, WB_CAT_USER, (dur));                                            \
-        WB_FLUSH(x, f);                                                                            \
+#define WB_USER(x, f, dur) \
+    do { \
+        (x)->user = 1; \
+        wb_charge((x), WB_FN_USER, WB_CAT_USER, (dur)); \
+        WB_FLUSH(x, f); \
     } while (0)
 bool wb_need_resched(const struct wb_exec *x);
 
@@ -163,8 +170,9 @@ struct wb_wait_entry {
     struct wb_task *task;
     struct wb_wait_entry *next, *prev; /* NULL next and prev and not first: off the queue */
     bool exclusive, queued, autoremove;
-    uint8_t wake_flags_or;             /* added to the waker's flags */
-    /* Custom wake function (poll, epoll): called under the queue's lock instead of waking `task`; may redirect. NULL = wake task. */
+    uint8_t wake_flags_or; /* added to the waker's flags */
+    /* Custom wake function (poll, epoll): called under the queue's lock instead of waking `task`; may redirect. NULL
+     * = wake task. */
     struct wb_task *(*func)(struct wb_exec *x, struct wb_wait_entry *e, uint32_t *flags);
 };
 struct wb_waitq {
@@ -172,7 +180,10 @@ struct wb_waitq {
     struct wb_wait_entry *first, *last;
 };
 void wb_waitq_init(struct wb_sim *s, struct wb_waitq *q);
-static inline bool wb_waitq_active(const struct wb_waitq *q) { return q->first != NULL; }
+static inline bool wb_waitq_active(const struct wb_waitq *q)
+{
+    return q->first != NULL;
+}
 /* Frames. prepare: lock, queue the entry (exclusive ones at the tail, others at the head), set state, unlock. */
 void wb_prepare_to_wait(struct wb_exec *x, struct wb_waitq *q, struct wb_wait_entry *e, bool exclusive, int state);
 void wb_finish_wait(struct wb_exec *x, struct wb_waitq *q, struct wb_wait_entry *e);
@@ -190,11 +201,11 @@ enum wb_sleeplock_kind {
 extern const char *const wb_sleeplock_kind_name[]; /* "semaphore" ..., NULL-terminated, in enum order */
 struct wb_sleeplock {
     uint8_t kind;
-    bool sync_wake;            /* its wake carries the sync hint */
-    bool handoff;              /* a waiter has starved: next unlock hands over */
-    uint16_t spin_fn;          /* label of one look at the owner */
-    int32_t count;             /* the kernels' counter: semaphore and mutex, 1 = free */
-    int32_t sleepers;          /* semaphore: as the field of that name in struct semaphore */
+    bool sync_wake;   /* its wake carries the sync hint */
+    bool handoff;     /* a waiter has starved: next unlock hands over */
+    uint16_t spin_fn; /* label of one look at the owner */
+    int32_t count;    /* the kernels' counter: semaphore and mutex, 1 = free */
+    int32_t sleepers; /* semaphore: as the field of that name in struct semaphore */
     uint32_t line;
     struct wb_task *owner;
     struct wb_spinlock wait_lock;
@@ -206,22 +217,39 @@ void wb_sleeplock_init(struct wb_sim *s, struct wb_sleeplock *l, enum wb_sleeplo
 /* Frame. x->ret = how often it slept. */
 void wb_sleeplock_lock(struct wb_exec *x, struct wb_sleeplock *l);
 void wb_sleeplock_unlock(struct wb_exec *x, struct wb_sleeplock *l); /* frame */
-bool wb_sleeplock_try(struct wb_exec *x, struct wb_sleeplock *l);     /* immediate; flush first */
+bool wb_sleeplock_try(struct wb_exec *x, struct wb_sleeplock *l);    /* immediate; flush first */
 
 /* ------------------------------------------------------------------ softirqs */
-/* Run `step` in softirq context of this CPU, after the current hardirq or when bh is enabled again. One slot per vector. */
+/* Run `step` in softirq context of this CPU, after the current hardirq or when bh is enabled again. One slot per
+ * vector. */
 enum wb_softirq { WB_SOFTIRQ_TIMER, WB_SOFTIRQ_NET_TX, WB_SOFTIRQ_NET_RX, WB_SOFTIRQ_SCHED, WB_SOFTIRQ_N };
 void wb_softirq_handler(struct wb_sim *s, enum wb_softirq nr, void (*push)(struct wb_exec *x));
 void wb_raise_softirq(struct wb_exec *x, enum wb_softirq nr);
-static inline void wb_bh_disable(struct wb_exec *x) { x->bh_off++; }
+static inline void wb_bh_disable(struct wb_exec *x)
+{
+    x->bh_off++;
+}
 void wb_bh_enable(struct wb_exec *x); /* pending softirqs run at the next yield or flush */
 
 /* ------------------------------------------------------------------ sched domains */
 enum wb_sd_flag {
-    WB_SD_LOAD_BALANCE = 1 << 0, WB_SD_NEWIDLE = 1 << 1, WB_SD_EXEC = 1 << 2, WB_SD_FORK = 1 << 3, WB_SD_WAKE_IDLE = 1 << 4,
-    WB_SD_WAKE_AFFINE = 1 << 5, WB_SD_WAKE_BALANCE = 1 << 6, WB_SD_SHARE_CPUPOWER = 1 << 7, WB_SD_SHARE_PKG = 1 << 8,
-    WB_SD_SERIALIZE = 1 << 9, WB_SD_BALANCE_WAKE = 1 << 10, WB_SD_PREFER_SIBLING = 1 << 11, WB_SD_NUMA = 1 << 12,
-    WB_SD_ASYM_PACKING = 1 << 13, WB_SD_ASYM_CAPACITY = 1 << 14, WB_SD_CLUSTER = 1 << 15, WB_SD_OVERLAP = 1 << 16,
+    WB_SD_LOAD_BALANCE = 1 << 0,
+    WB_SD_NEWIDLE = 1 << 1,
+    WB_SD_EXEC = 1 << 2,
+    WB_SD_FORK = 1 << 3,
+    WB_SD_WAKE_IDLE = 1 << 4,
+    WB_SD_WAKE_AFFINE = 1 << 5,
+    WB_SD_WAKE_BALANCE = 1 << 6,
+    WB_SD_SHARE_CPUPOWER = 1 << 7,
+    WB_SD_SHARE_PKG = 1 << 8,
+    WB_SD_SERIALIZE = 1 << 9,
+    WB_SD_BALANCE_WAKE = 1 << 10,
+    WB_SD_PREFER_SIBLING = 1 << 11,
+    WB_SD_NUMA = 1 << 12,
+    WB_SD_ASYM_PACKING = 1 << 13,
+    WB_SD_ASYM_CAPACITY = 1 << 14,
+    WB_SD_CLUSTER = 1 << 15,
+    WB_SD_OVERLAP = 1 << 16,
     WB_SD_POWERSAVINGS = 1 << 17
 };
 extern const char *const wb_sd_flag_name[]; /* in bit order, NULL-terminated */
@@ -230,12 +258,12 @@ struct wb_sg { /* a group, shared by all CPUs of the span */
     struct wb_cpumask mask;
     cpu_id first;
     uint32_t weight;
-    uint32_t power;      /* cpu_power / capacity in the policy's unit */
-    uint32_t imb_numa;   /* spare for policies */
-    uint64_t cookie[2];  /* policy's own shared state (next_update ...) */
+    uint32_t power;     /* cpu_power / capacity in the policy's unit */
+    uint32_t imb_numa;  /* spare for policies */
+    uint64_t cookie[2]; /* policy's own shared state (next_update ...) */
 };
-struct wb_sd_level { /* parameters of a level, from the kernel profile */
-    const char *name;    /* SIBLING, MC, CPU, NODE ... */
+struct wb_sd_level {  /* parameters of a level, from the kernel profile */
+    const char *name; /* SIBLING, MC, CPU, NODE ... */
     uint32_t flags;
     sim_time min_interval, max_interval, initial_interval, cache_hot_time;
     uint32_t busy_factor, imbalance_pct, cache_nice_tries, per_cpu_gain;
@@ -251,11 +279,11 @@ struct wb_sd_stats { /* as /proc/schedstat: [0] idle, [1] busy, [2] newly idle *
 struct wb_sd { /* one per CPU and level */
     const struct wb_sd_level *level;
     uint32_t flags;
-    uint8_t depth;               /* 0 = lowest */
+    uint8_t depth; /* 0 = lowest */
     const struct wb_cpumask *span;
     uint32_t span_weight;
-    struct wb_sg *groups;        /* ring in order of first CPU, shared by the span */
-    uint32_t ngroups, local;     /* index of this CPU's group; ring order starts there */
+    struct wb_sg *groups;    /* ring in order of first CPU, shared by the span */
+    uint32_t ngroups, local; /* index of this CPU's group; ring order starts there */
     struct wb_sd *parent, *child;
     /* dynamic; times in jiffies unless said */
     uint64_t last_balance, balance_interval_ms;
@@ -277,7 +305,18 @@ const struct wb_key *wb_kernel_keys(size_t *n);
 const struct wb_key *wb_domain_keys(size_t *n); /* kernel.domains.* and their switches */
 
 /* ------------------------------------------------------------------ measuring hooks */
-enum wb_migration { WB_MIG_WAKE, WB_MIG_NEWIDLE, WB_MIG_PERIODIC, WB_MIG_NOHZ, WB_MIG_ACTIVE, WB_MIG_EXEC, WB_MIG_FORK, WB_MIG_AFFINITY, WB_MIG_PICK, WB_MIG_N };
+enum wb_migration {
+    WB_MIG_WAKE,
+    WB_MIG_NEWIDLE,
+    WB_MIG_PERIODIC,
+    WB_MIG_NOHZ,
+    WB_MIG_ACTIVE,
+    WB_MIG_EXEC,
+    WB_MIG_FORK,
+    WB_MIG_AFFINITY,
+    WB_MIG_PICK,
+    WB_MIG_N
+};
 extern const char *const wb_mig_name[WB_MIG_N];
 /* Declare two tasks a pair whose co-location is measured. */
 void wb_pair_tasks(struct wb_sim *s, struct wb_task *a, struct wb_task *b);

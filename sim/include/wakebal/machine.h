@@ -312,7 +312,8 @@ struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machin
                                                const struct wb_machine_sizes *sizes);
 /* Bytes of it that are in memory now; for reports. */
 size_t wb_machine_state_touched(const struct wb_machine_state *s);
-/* The same with memory from the system, used as it is touched; free with wb_machine_state_free(). NULL: out of memory. */
+/* The same with memory from the system, used as it is touched; free with wb_machine_state_free(). NULL: out of
+ * memory. */
 struct wb_machine_state *wb_machine_state_new(const struct wb_machine *m, const struct wb_machine_sizes *sizes);
 void wb_machine_state_free(struct wb_machine_state *s);
 

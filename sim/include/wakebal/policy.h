@@ -1,13 +1,16 @@
 /*
  * policy.h - scheduler policies: the decisions. The plug-in ABI for schedulers.
  *
- * sim/kernel has the mechanism (locks, queues of events, the steps of schedule() and try_to_wake_up(), the balancing drivers with their
- * durations); a policy answers questions. A policy sees the machine through kernel.h accessors and its own per-run, per-runqueue and per-task
- * areas, which the engine allocates zeroed. It never allocates, blocks or lets time pass: it *charges* (exec.h) what a decision costs.
+ * sim/kernel has the mechanism (locks, queues of events, the steps of schedule() and try_to_wake_up(), the balancing
+ * drivers with their durations); a policy answers questions. A policy sees the machine through kernel.h accessors and
+ * its own per-run, per-runqueue and per-task areas, which the engine allocates zeroed. It never allocates, blocks or
+ * lets time pass: it *charges* (exec.h) what a decision costs.
  *
- * Every decision returns a rule id: an index into ops->rules, which says in words why. Rule ids are counted, recorded and exported.
+ * Every decision returns a rule id: an index into ops->rules, which says in words why. Rule ids are counted, recorded
+ * and exported.
  *
- * An ops table may be partial when it is laid over another one (`--policy ./my.so`): hooks that are NULL fall through to the base.
+ * An ops table may be partial when it is laid over another one (`--policy ./my.so`): hooks that are NULL fall through
+ * to the base.
  */
 #ifndef WAKEBAL_POLICY_H
 #define WAKEBAL_POLICY_H
@@ -26,8 +29,8 @@ struct wb_task;
 
 typedef uint16_t wb_rule; /* index into wb_policy_ops.rules */
 
-/* A plug-in that is laid over a built-in policy has rules of its own: it returns WB_OWN_RULE(i) for entry i of its own table. A
- * hook that only passes on what the base decided returns the base's rule as it is. */
+/* A plug-in that is laid over a built-in policy has rules of its own: it returns WB_OWN_RULE(i) for entry i of its
+ * own table. A hook that only passes on what the base decided returns the base's rule as it is. */
 #define WB_OWN_RULE(i) ((wb_rule)(0x8000u | (i)))
 
 enum wb_wake_flags {
@@ -40,12 +43,12 @@ enum wb_wake_flags {
 };
 enum wb_enqueue_flags {
     WB_ENQ_WAKEUP = 1 << 0,
-    WB_ENQ_NEW = 1 << 1,      /* first time after fork */
-    WB_ENQ_MIGRATE = 1 << 2,  /* attached by the balancer, exec or affinity */
-    WB_ENQ_RESTORE = 1 << 3,  /* put back after a property change */
-    WB_ENQ_MIGRATED = 1 << 4, /* a wakeup that changed CPU */
+    WB_ENQ_NEW = 1 << 1,        /* first time after fork */
+    WB_ENQ_MIGRATE = 1 << 2,    /* attached by the balancer, exec or affinity */
+    WB_ENQ_RESTORE = 1 << 3,    /* put back after a property change */
+    WB_ENQ_MIGRATED = 1 << 4,   /* a wakeup that changed CPU */
     WB_ENQ_SYNC_LOCAL = 1 << 5, /* sync wakeup on the waker's CPU */
-    WB_ENQ_DELAYED = 1 << 6, /* the task is still queued: take its delayed dequeue back */
+    WB_ENQ_DELAYED = 1 << 6,    /* the task is still queued: take its delayed dequeue back */
 };
 enum wb_dequeue_flags {
     WB_DEQ_SLEEP = 1 << 0,
@@ -58,9 +61,9 @@ enum wb_dequeue_flags {
 /* A wakeup to place. */
 struct wb_wakeup {
     struct wb_task *task;
-    cpu_id this_cpu;   /* where the wakeup call executes */
-    cpu_id prev_cpu;   /* where the task last ran */
-    uint32_t flags;    /* enum wb_wake_flags */
+    cpu_id this_cpu; /* where the wakeup call executes */
+    cpu_id prev_cpu; /* where the task last ran */
+    uint32_t flags;  /* enum wb_wake_flags */
 };
 /* A placement decision. */
 struct wb_choice {
@@ -69,33 +72,44 @@ struct wb_choice {
     uint32_t scanned; /* CPUs looked at (statistics; charge their cost yourself) */
 };
 
-enum wb_balance_kind { WB_BAL_PERIODIC_IDLE, WB_BAL_PERIODIC_BUSY, WB_BAL_NEWIDLE, WB_BAL_NOHZ, WB_BAL_ACTIVE, WB_BAL_N };
+enum wb_balance_kind {
+    WB_BAL_PERIODIC_IDLE,
+    WB_BAL_PERIODIC_BUSY,
+    WB_BAL_NEWIDLE,
+    WB_BAL_NOHZ,
+    WB_BAL_ACTIVE,
+    WB_BAL_N
+};
 enum wb_balance_result { WB_BAL_NONE, WB_BAL_PULLED, WB_BAL_FAILED, WB_BAL_REDO, WB_BAL_KICK_ACTIVE, WB_BAL_STOP };
 
 /* One pass over one domain, filled step by step. Lives in the driver's frame. */
 struct wb_balance {
     enum wb_balance_kind kind;
-    cpu_id this_cpu;      /* on whose behalf (nohz: not the CPU that executes) */
-    cpu_id exec_cpu;      /* CPU that executes the pass */
-    struct wb_sd *sd;     /* domain of this_cpu */
-    cpu_id src;           /* busiest runqueue */
-    cpu_id dst;           /* normally this_cpu */
-    int64_t imbalance;    /* policy's own unit: tasks or load */
-    uint32_t moved;       /* tasks moved in this pass */
-    uint32_t loops;       /* tasks looked at */
-    uint32_t redo;        /* how often REDO was asked */
-    uint32_t flags;       /* policy's own */
+    cpu_id this_cpu;   /* on whose behalf (nohz: not the CPU that executes) */
+    cpu_id exec_cpu;   /* CPU that executes the pass */
+    struct wb_sd *sd;  /* domain of this_cpu */
+    cpu_id src;        /* busiest runqueue */
+    cpu_id dst;        /* normally this_cpu */
+    int64_t imbalance; /* policy's own unit: tasks or load */
+    uint32_t moved;    /* tasks moved in this pass */
+    uint32_t loops;    /* tasks looked at */
+    uint32_t redo;     /* how often REDO was asked */
+    uint32_t flags;    /* policy's own */
     wb_rule rule;
-    sim_time started;     /* when this pass began: cost = wb_now() - started */
-    bool skip_pull;       /* set by find(): found, but not worth the locks (2.6.10 load_balance: nr_running <= 1); straight to done() */
-    bool lock_find;       /* the driver copies these two from the ops before begin(), which may change them (rules by version) */
+    sim_time started; /* when this pass began: cost = wb_now() - started */
+    /* set by find(): found, but not worth the locks (2.6.10 load_balance: nr_running <= 1); straight to done() */
+    bool skip_pull;
+    /* the driver copies these two from the ops before begin(), which may change them (rules by version) */
+    bool lock_find;
     bool unlock_find;
-    uint64_t cookie[3];   /* policy's own */
+    uint64_t cookie[3]; /* policy's own */
 };
 
-/* The steps of a balancing kind. The driver (kernel/balance.c) is: while (next) { find; lock both; pull; unlock; done }. */
+/* The steps of a balancing kind. The driver (kernel/balance.c) is: while (next) { find; lock both; pull; unlock; done
+ * }. */
 struct wb_balance_ops {
-    /* May this kind start at all on `cpu`? (newidle: gates such as avg_idle; periodic: any domain due.) Charges nothing. */
+    /* May this kind start at all on `cpu`? (newidle: gates such as avg_idle; periodic: any domain due.) Charges
+     * nothing. */
     bool (*begin)(struct wb_exec *x, struct wb_balance *b);
     /* Next domain to work on in b->sd (NULL on entry of the first call); false = finished. */
     bool (*next)(struct wb_exec *x, struct wb_balance *b);
@@ -107,14 +121,15 @@ struct wb_balance_ops {
     enum wb_balance_result (*done)(struct wb_exec *x, struct wb_balance *b, bool found);
     /* After the last pass. */
     void (*end)(struct wb_exec *x, struct wb_balance *b);
-    bool lock_find;   /* the destination's lock is held during find() too (2.6.10 .. 2.6.11 load_balance) */
-    bool unlock_find; /* newidle: schedule()'s lock is dropped for find() and taken again for pull() (2.6.22+ re-lock, 5.x) */
+    bool lock_find; /* the destination's lock is held during find() too (2.6.10 .. 2.6.11 load_balance) */
+    /* newidle: schedule()'s lock is dropped for find() and taken again for pull() (2.6.22+ re-lock, 5.x) */
+    bool unlock_find;
 };
 
 struct wb_policy_ops {
-    uint32_t abi;           /* WB_POLICY_ABI */
-    uint32_t size;          /* sizeof(struct wb_policy_ops) */
-    const char *name;       /* scheduler family: kernel.scheduler = "o1" */
+    uint32_t abi;     /* WB_POLICY_ABI */
+    uint32_t size;    /* sizeof(struct wb_policy_ops) */
+    const char *name; /* scheduler family: kernel.scheduler = "o1" */
     const char *help;
     const char *const *rules; /* rule texts; rules[0] = "none" */
     size_t nrules;
@@ -124,7 +139,7 @@ struct wb_policy_ops {
 
     /* Read configuration; runqueues and domains exist. Errors of meaning go to d; returns 0 or -1. */
     int (*init)(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d);
-    void (*task_init)(struct wb_sim *s, struct wb_task *t);      /* nice etc. are set */
+    void (*task_init)(struct wb_sim *s, struct wb_task *t); /* nice etc. are set */
 
     /* placement */
     struct wb_choice (*place_wakeup)(struct wb_exec *x, const struct wb_wakeup *w);
@@ -137,23 +152,27 @@ struct wb_policy_ops {
 
     /* queue; the runqueue's lock is held */
     void (*enqueue)(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags);
-    /* false: the task stays queued although it sleeps (delayed dequeue); on_rq then remains true and `delayed` is set by the engine */
+    /* false: the task stays queued although it sleeps (delayed dequeue); on_rq then remains true and `delayed` is set
+     * by the engine */
     bool (*dequeue)(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags);
     void (*put_prev)(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev);
-    /* Task to run, or NULL = idle. A policy that finds a delayed task there finishes its dequeue with wb_finish_dequeue() and goes on. */
+    /* Task to run, or NULL = idle. A policy that finds a delayed task there finishes its dequeue with
+     * wb_finish_dequeue() and goes on. */
     struct wb_task *(*pick)(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev);
     void (*yield)(struct wb_exec *x, struct wb_rq *rq);
     /* t was moved (task_cpu changes from->to) while not running; clocks and vruntime are rebased here. */
     void (*migrate)(struct wb_exec *x, struct wb_task *t, cpu_id from, cpu_id to);
 
-    /* Tick on rq's CPU (hardirq, rq lock held by the driver). Set need_resched with wb_resched(). May ask for the balance softirq. */
+    /* Tick on rq's CPU (hardirq, rq lock held by the driver). Set need_resched with wb_resched(). May ask for the
+     * balance softirq. */
     void (*tick)(struct wb_exec *x, struct wb_rq *rq);
     /* How many of this CPU's next ticks would do nothing but `tick_closed`? 0 = none may be skipped. Pure. */
     uint64_t (*tick_idle_for)(struct wb_sim *s, struct wb_rq *rq);
     /* Apply n skipped ticks, the last of which was at `last`, in closed form. */
     void (*tick_closed)(struct wb_sim *s, struct wb_rq *rq, uint64_t n, sim_time last);
 
-    /* Should `t`, just queued on rq, preempt rq's current task? flags: enum wb_wake_flags. Returns the rule; *preempt says. */
+    /* Should `t`, just queued on rq, preempt rq's current task? flags: enum wb_wake_flags. Returns the rule; *preempt
+     * says. */
     bool (*check_preempt)(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags, wb_rule *rule);
     /* A task was first picked after waking, or is switched out (interactivity and load averages). Optional. */
     void (*switched)(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev, struct wb_task *next);
@@ -174,7 +193,8 @@ struct wb_policy_ops {
     void (*describe)(const struct wb_sim *s, const struct wb_rq *rq, const struct wb_task *t, char *buf, size_t n);
 };
 
-/* A plug-in laid over a base: the base's hooks (to fall back on), and the plug-in's own areas, which lie apart from the base's. */
+/* A plug-in laid over a base: the base's hooks (to fall back on), and the plug-in's own areas, which lie apart from
+ * the base's. */
 const struct wb_policy_ops *wb_base_policy(const struct wb_sim *s);
 void *wb_plugin_data(struct wb_sim *s);
 void *wb_plugin_rq(struct wb_sim *s, const struct wb_rq *rq);

@@ -26,12 +26,13 @@ struct wb_run_options {
     bool no_elide;                       /* run every tick (tests) */
     uint64_t trace_capacity;             /* records; 0 = off */
     sim_time trace_from, trace_to;
-    bool audit;                          /* check invariants while running (slow) */
+    bool audit; /* check invariants while running (slow) */
 };
 
 struct wb_sim *wb_sim_build(const struct wb_config *cfg, const struct wb_registry *reg, uint32_t replication,
                             const struct wb_run_options *opt, struct wb_diag *d);
-/* Run to the end of the scenario (duration, or all fixed work done). 0, or -1 when the horizon came first (see result). */
+/* Run to the end of the scenario (duration, or all fixed work done). 0, or -1 when the horizon came first (see
+ * result). */
 int wb_sim_run(struct wb_sim *s);
 /* Run until simulated time `until` (for tests and step-wise views). true while there is more. */
 bool wb_sim_step_to(struct wb_sim *s, sim_time until);
@@ -47,10 +48,10 @@ struct wb_result {
     sim_time window_ps;
     size_t nwindows;
     uint64_t events, stale, inlined, peak_events;
-    uint64_t fingerprint;             /* hash of all counters: equal runs have equal fingerprints */
-    sim_time (*cat_time)[WB_CAT_N];   /* [ncpus] */
+    uint64_t fingerprint;           /* hash of all counters: equal runs have equal fingerprints */
+    sim_time (*cat_time)[WB_CAT_N]; /* [ncpus] */
     uint32_t ncpus;
-    sim_time *fn_time;                /* [nfn] over all CPUs */
+    sim_time *fn_time; /* [nfn] over all CPUs */
     const char **fn_name;
     size_t nfn;
     /* rules: how often each decided */

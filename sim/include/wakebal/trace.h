@@ -1,8 +1,8 @@
 /*
  * trace.h - the event record and its ring.
  *
- * Every scheduling event becomes one 32-byte record, written only when tracing is on (one predictable branch otherwise). Text is
- * made off the event path by the exporters (sim/trace).
+ * Every scheduling event becomes one 32-byte record, written only when tracing is on (one predictable branch
+ * otherwise). Text is made off the event path by the exporters (sim/trace).
  */
 #ifndef WAKEBAL_TRACE_H
 #define WAKEBAL_TRACE_H
@@ -10,19 +10,19 @@
 #include "wakebal/base.h"
 
 enum wb_trace_type {
-    WB_TR_SWITCH,    /* task = prev, a = next, b = prev state (enum wb_task_state, +16 if preempted), c = prio pair */
-    WB_TR_WAKING,    /* task = wakee, a = target cpu, b = waker task, c = flags; rule */
-    WB_TR_WAKEUP,    /* task = wakee, a = target cpu */
+    WB_TR_SWITCH, /* task = prev, a = next, b = prev state (enum wb_task_state, +16 if preempted), c = prio pair */
+    WB_TR_WAKING, /* task = wakee, a = target cpu, b = waker task, c = flags; rule */
+    WB_TR_WAKEUP, /* task = wakee, a = target cpu */
     WB_TR_WAKEUP_NEW,
-    WB_TR_MIGRATE,   /* task, a = from, b = to, c = enum wb_migration; rule */
-    WB_TR_FORK,      /* task = parent, a = child */
+    WB_TR_MIGRATE, /* task, a = from, b = to, c = enum wb_migration; rule */
+    WB_TR_FORK,    /* task = parent, a = child */
     WB_TR_EXIT,
-    WB_TR_RUNTIME,   /* task, a = low, b = high 32 bits of ns */
-    WB_TR_BALANCE,   /* a = kind, b = src, c = domain depth << 16 | moved; rule */
-    WB_TR_IPI,       /* a = target, b = vector */
-    WB_TR_IDLE,      /* a = 1 enter, 0 exit; b = exit latency ns */
+    WB_TR_RUNTIME, /* task, a = low, b = high 32 bits of ns */
+    WB_TR_BALANCE, /* a = kind, b = src, c = domain depth << 16 | moved; rule */
+    WB_TR_IPI,     /* a = target, b = vector */
+    WB_TR_IDLE,    /* a = 1 enter, 0 exit; b = exit latency ns */
     WB_TR_TICK,
-    WB_TR_PHASE,     /* workload mark: task, a = code, b, c */
+    WB_TR_PHASE, /* workload mark: task, a = code, b, c */
     WB_TR_COUNTER,
     WB_TR_N
 };

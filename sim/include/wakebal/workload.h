@@ -1,8 +1,8 @@
 /*
  * workload.h - workloads and IPC kinds: what models/workload and models/ipc (and plug-ins) provide.
  *
- * A workload kind turns one entry of the scenario's `workload` list into tasks and channels; an IPC kind provides channels that tasks
- * read and write by frames. Both are found by name in registries that cli/ fills.
+ * A workload kind turns one entry of the scenario's `workload` list into tasks and channels; an IPC kind provides
+ * channels that tasks read and write by frames. Both are found by name in registries that cli/ fills.
  */
 #ifndef WAKEBAL_WORKLOAD_H
 #define WAKEBAL_WORKLOAD_H
@@ -15,19 +15,19 @@
 
 /* ------------------------------------------------------------------ building tasks */
 struct wb_task_spec {
-    const char *name;                  /* "bw_pipe-wr"; at most 15 characters are shown in traces */
-    wb_step_fn step;                   /* the program: its frame is pushed zeroed with frame_bytes */
+    const char *name; /* "bw_pipe-wr"; at most 15 characters are shown in traces */
+    wb_step_fn step;  /* the program: its frame is pushed zeroed with frame_bytes */
     size_t frame_bytes;
     int nice;
     enum wb_sched_class klass;
-    const struct wb_cpumask *allowed;  /* NULL: all CPUs; must live as long as the run */
-    cpu_id start_cpu;                  /* WB_NO_CPU: drawn from the allowed CPUs' ... by the kernel's fork placement */
-    sim_time start_at;                 /* when it is forked; the engine adds the drawn start offset unless fixed */
+    const struct wb_cpumask *allowed; /* NULL: all CPUs; must live as long as the run */
+    cpu_id start_cpu;                 /* WB_NO_CPU: drawn from the allowed CPUs' ... by the kernel's fork placement */
+    sim_time start_at;                /* when it is forked; the engine adds the drawn start offset unless fixed */
     bool start_fixed;
-    uint32_t mm;                       /* 0: a new address space */
-    uint32_t tgid;                     /* 0: a process of its own */
-    uint32_t instance;                 /* workload instance (index in the scenario) */
-    bool dormant;                      /* not started by the engine: some task forks it with wb_fork() */
+    uint32_t mm;       /* 0: a new address space */
+    uint32_t tgid;     /* 0: a process of its own */
+    uint32_t instance; /* workload instance (index in the scenario) */
+    bool dormant;      /* not started by the engine: some task forks it with wb_fork() */
 };
 /* Create a task. *frame (may be NULL) receives its program frame for filling in. Build time only. */
 struct wb_task *wb_task_new(struct wb_sim *s, const struct wb_task_spec *spec, void **frame);
@@ -39,14 +39,15 @@ const struct wb_cpumask *wb_mask_keep(struct wb_sim *s, const struct wb_cpumask 
 /* Build time. Ids are those that WB_TOUCH, WB_COPY, WB_LINE and machine.h take once the run has started. */
 uint32_t wb_sim_region(struct wb_sim *s, uint64_t bytes, const char *name); /* name: static or arena text */
 uint32_t wb_sim_line(struct wb_sim *s);
-/* At most n more pages (machine.h wb_page_alloc) will be alive at once; calls add up. All callers use the same page size. */
+/* At most n more pages (machine.h wb_page_alloc) will be alive at once; calls add up. All callers use the same page
+ * size. */
 void wb_sim_pages(struct wb_sim *s, uint32_t n, uint32_t page_bytes);
 /* Run time: for wb_page_alloc() and wb_page_free(). */
 struct wb_machine_state *wb_machine_state_of(struct wb_sim *s);
 
 /* ------------------------------------------------------------------ results */
-/* A per-instance progress counter: windowed, warm-up aware. Workloads add to it as work completes. Unit e.g. "B/s" with the name
- * "bandwidth"; see struct wb_metric_spec in metric.h. */
+/* A per-instance progress counter: windowed, warm-up aware. Workloads add to it as work completes. Unit e.g. "B/s"
+ * with the name "bandwidth"; see struct wb_metric_spec in metric.h. */
 struct wb_progress; /* opaque */
 struct wb_progress *wb_progress_new(struct wb_sim *s, uint32_t instance, const struct wb_metric_spec *spec);
 void wb_progress_add(struct wb_exec *x, struct wb_progress *p, uint64_t n);
@@ -56,20 +57,22 @@ struct wb_latency *wb_latency_new(struct wb_sim *s, uint32_t instance, const cha
 void wb_latency_add(struct wb_exec *x, struct wb_latency *l, sim_time v);
 /* A plain counter of the instance or model ("pipe.wake_calls"); visible as metric. */
 struct wb_counter;
-struct wb_counter *wb_counter_new(struct wb_sim *s, uint32_t instance, const char *name, const char *unit, const char *help);
+struct wb_counter *wb_counter_new(struct wb_sim *s, uint32_t instance, const char *name, const char *unit,
+                                  const char *help);
 void wb_counter_add(struct wb_exec *x, struct wb_counter *c, uint64_t n);
 /* The instance has done its fixed work: when all that `finish` have, the run may end. */
-void wb_instance_expect(struct wb_sim *s, uint32_t instance, uint32_t parts); /* how many done calls to wait for; build time */
+/* how many done calls to wait for; build time */
+void wb_instance_expect(struct wb_sim *s, uint32_t instance, uint32_t parts);
 void wb_instance_done(struct wb_exec *x, uint32_t instance);
 
 /* ------------------------------------------------------------------ kinds */
 struct wb_workload_ops {
     uint32_t abi;
-    const char *kind;           /* "pipe_bw" */
+    const char *kind; /* "pipe_bw" */
     const char *help;
-    const char *real;           /* "lmbench bw_pipe" */
-    const char *weakness;       /* known weaknesses of the benchmark, for help and reports */
-    const struct wb_key *keys;  /* "workload.X" rows with only = kind */
+    const char *real;          /* "lmbench bw_pipe" */
+    const char *weakness;      /* known weaknesses of the benchmark, for help and reports */
+    const struct wb_key *keys; /* "workload.X" rows with only = kind */
     size_t nkeys;
     const struct wb_metric_def *metrics; /* what its instances report, for `list metrics`; may be NULL */
     size_t nmetrics;
@@ -83,11 +86,11 @@ struct wb_workload_ops {
 struct wb_channel;
 struct wb_ipc_ops {
     uint32_t abi;
-    const char *kind;           /* "pipe" */
+    const char *kind; /* "pipe" */
     const char *help;
     const struct wb_metric_def *metrics; /* what its channels count, for `list metrics`; may be NULL */
     size_t nmetrics;
-    const struct wb_key *keys;  /* kernel.* rows of this IPC kind (rule version, path costs) */
+    const struct wb_key *keys; /* kernel.* rows of this IPC kind (rule version, path costs) */
     size_t nkeys;
     size_t frame_need;
     /* Per-run state shared by all channels of the kind (rules, label ids). 0 or -1. */
@@ -98,7 +101,8 @@ struct wb_ipc_ops {
     void (*read)(struct wb_exec *x, struct wb_channel *c, int end, uint32_t buf, uint64_t bytes);
     void (*write)(struct wb_exec *x, struct wb_channel *c, int end, uint32_t buf, uint64_t bytes);
     void (*close)(struct wb_exec *x, struct wb_channel *c, int end);
-    /* n more tasks hold this end (as after fork): each closes it, the last one releases it. A new channel has one holder an end. */
+    /* n more tasks hold this end (as after fork): each closes it, the last one releases it. A new channel has one
+     * holder an end. */
     void (*hold)(struct wb_channel *c, int end, uint32_t n);
     /* Build time: room for this many bytes (F_SETPIPE_SZ, SO_SNDBUF). 0, or -1 when the modelled version cannot. */
     int (*resize)(struct wb_channel *c, uint64_t bytes);
