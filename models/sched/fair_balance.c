@@ -46,8 +46,10 @@ static bool go_on(struct wb_exec *x, struct wb_balance *b)
 
 static struct wb_sg *busiest_group(struct wb_exec *x, struct wb_balance *b)
 {
-    static struct wb_sg *(*const find[])(struct wb_exec *, struct wb_balance *) = {
-        [FAIR_LB_WEIGHT] = fair_busiest_weight, [FAIR_LB_LOAD] = fair_busiest_load, [FAIR_LB_TYPES] = fair_busiest_types};
+    static struct wb_sg *(*const find[])(struct wb_exec *,
+                                         struct wb_balance *) = {[FAIR_LB_WEIGHT] = fair_busiest_weight,
+                                                                 [FAIR_LB_LOAD] = fair_busiest_load,
+                                                                 [FAIR_LB_TYPES] = fair_busiest_types};
     const struct fair_sim *f = fair_of(x);
     if (f->br->generation != FAIR_LB_WEIGHT && !fair_should_balance(x, b)) {
         b->flags |= LADDER_NOT_MINE;
@@ -207,8 +209,7 @@ static bool gate(const struct fair_sim *f, const struct wb_rq *rq)
     case FAIR_GATE_NONE: return true;
     case FAIR_GATE_IDLE: return r->avg_idle >= f->migration_cost;
     case FAIR_GATE_OVERLOADED: return r->avg_idle >= f->migration_cost && *f->bal.overloaded;
-    case FAIR_GATE_COST:
-        return *f->bal.overloaded && (!rq->sd || r->avg_idle >= rq->sd->max_newidle_cost / WB_NS);
+    case FAIR_GATE_COST: return *f->bal.overloaded && (!rq->sd || r->avg_idle >= rq->sd->max_newidle_cost / WB_NS);
     }
     return true;
 }
@@ -349,7 +350,11 @@ static void newidle_end(struct wb_exec *x, struct wb_balance *b)
 }
 
 const struct wb_balance_ops fair_balance_newidle = {
-    .begin = newidle_begin, .next = newidle_next, .find = find, .pull = fair_pull, .done = newidle_done,
+    .begin = newidle_begin,
+    .next = newidle_next,
+    .find = find,
+    .pull = fair_pull,
+    .done = newidle_done,
     .end = newidle_end,
 };
 
@@ -379,7 +384,8 @@ static void decay_costs(struct wb_exec *x, cpu_id cpu)
     uint64_t now = wb_jiffies(x->sim), sum = 0;
     bool decayed = false;
     if (f->v->release < FAIR_5_4) return;
-    WB_FOR_EACH_SD(sd, wb_rq(x->sim, cpu)) {
+    WB_FOR_EACH_SD(sd, wb_rq(x->sim, cpu))
+    {
         if (now > sd->next_decay) {
             sd->max_newidle_cost = sd->max_newidle_cost * 253 / 256;
             sd->next_decay = now + f->hz;
@@ -464,10 +470,19 @@ static void walk_end(struct wb_exec *x, struct wb_balance *b)
 }
 
 const struct wb_balance_ops fair_balance_periodic = {
-    .begin = periodic_begin, .next = walk_next, .find = find, .pull = fair_pull, .done = walk_done, .end = walk_end,
+    .begin = periodic_begin,
+    .next = walk_next,
+    .find = find,
+    .pull = fair_pull,
+    .done = walk_done,
+    .end = walk_end,
 };
 const struct wb_balance_ops fair_balance_nohz = {
-    .begin = fair_nohz_begin, .next = walk_next, .find = find, .pull = fair_pull, .done = walk_done,
+    .begin = fair_nohz_begin,
+    .next = walk_next,
+    .find = find,
+    .pull = fair_pull,
+    .done = walk_done,
     .end = fair_nohz_end,
 };
 
@@ -517,6 +532,10 @@ static void active_end(struct wb_exec *x, struct wb_balance *b)
 }
 
 const struct wb_balance_ops fair_balance_active = {
-    .begin = active_begin, .next = active_next, .find = active_find, .pull = fair_pull_one, .done = active_done,
+    .begin = active_begin,
+    .next = active_next,
+    .find = active_find,
+    .pull = fair_pull_one,
+    .done = active_done,
     .end = active_end,
 };

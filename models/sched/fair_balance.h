@@ -69,10 +69,10 @@ enum fair_move { FAIR_MOVE_LOAD, FAIR_MOVE_UTIL, FAIR_MOVE_TASK, FAIR_MOVE_MISFI
 struct fair_pass {
     struct ladder_excluded excluded;
     enum fair_move move;
-    int64_t left;      /* of the imbalance */
-    uint32_t nmoved;   /* in all rounds */
-    cpu_id new_dst;    /* where a task bound elsewhere could go */
-    bool src_misfit;   /* 5.4: the busiest group has a misfit task */
+    int64_t left;    /* of the imbalance */
+    uint32_t nmoved; /* in all rounds */
+    cpu_id new_dst;  /* where a task bound elsewhere could go */
+    bool src_misfit; /* 5.4: the busiest group has a misfit task */
 };
 
 /* Per CPU. */
@@ -94,9 +94,9 @@ struct fair_balance_sim {
     bool *overloaded; /* some CPU has had more than one task (root_domain.overloaded) */
     enum fair_numa numa;
     bool cache_hot, newidle, idle_balance, busy_balance, active_balance, preempt; /* switches */
-    uint64_t interval_cap; /* jiffies */
-    uint32_t *capacity;    /* [ncpus] 1024: a CPU of full size */
-    int32_t *priority;     /* [ncpus] arch_asym_cpu_priority */
+    uint64_t interval_cap;                                                        /* jiffies */
+    uint32_t *capacity;                                                           /* [ncpus] 1024: a CPU of full size */
+    int32_t *priority;                                                            /* [ncpus] arch_asym_cpu_priority */
     uint32_t max_capacity;
     bool asym_capacity;
     /* tickless idle */

@@ -9,16 +9,18 @@
 #include <string.h>
 
 #define WEIGHT .generation = FAIR_LB_WEIGHT, .trap_always = true
-#define FUZZY .busiest = {.scale = WEIGHT_NICE_0, .fuzz = WEIGHT_NICE_0, .keep_task = true, .small_stands = true, \
-                          .empty_counts = true}
+#define FUZZY \
+    .busiest = { \
+        .scale = WEIGHT_NICE_0, .fuzz = WEIGHT_NICE_0, .keep_task = true, .small_stands = true, .empty_counts = true}
 #define SCALED .busiest = {.scale = WEIGHT_NICE_0, .scaled_task = true, .small_stands = true}
-#define SIBLINGS WEIGHT, SCALED, .order = FAIR_PULL_HEAD, .gate = FAIR_GATE_IDLE, .group_imb = true, \
-                 .prefer_sibling = true, .newidle_unlocked = true, .newidle_learns = true, .hot_test = true, \
-                 .buddies_hot = true, .limited = true
-#define PELT_TIMES .order = FAIR_PULL_TAIL, .nohz = FAIR_NOHZ_FLAGS, .newidle_unlocked = true, .hot_test = true, \
-                   .buddies_hot = true, .limited = true
-#define TYPES PELT_TIMES, .generation = FAIR_LB_TYPES, .less_one = true, .failed_resets = true, \
-              .only_task_active = true
+#define SIBLINGS \
+    WEIGHT, SCALED, .order = FAIR_PULL_HEAD, .gate = FAIR_GATE_IDLE, .group_imb = true, .prefer_sibling = true, \
+                    .newidle_unlocked = true, .newidle_learns = true, .hot_test = true, .buddies_hot = true, \
+                    .limited = true
+#define PELT_TIMES \
+    .order = FAIR_PULL_TAIL, .nohz = FAIR_NOHZ_FLAGS, .newidle_unlocked = true, .hot_test = true, .buddies_hot = true, \
+    .limited = true
+#define TYPES PELT_TIMES, .generation = FAIR_LB_TYPES, .less_one = true, .failed_resets = true, .only_task_active = true
 #define COSTED .gate = FAIR_GATE_COST, .newidle_bails = true, .blocked_first = true, .numa = FAIR_NUMA_LLCS
 
 const struct fair_balance_rules fair_balance_rules[FAIR_RELEASES] = {
@@ -66,7 +68,7 @@ static uint32_t power_of_cpus(struct wb_sim *s, const struct wb_sd *sd, const st
     uint64_t sum = 0;
     (void)sd;
     (void)child;
-    WB_FOR_EACH_CPU(c, &g->mask) sum += fair_capacity(f, c);
+    WB_FOR_EACH_CPU (c, &g->mask) sum += fair_capacity(f, c);
     return (uint32_t)sum;
 }
 
@@ -76,7 +78,8 @@ static void thread_capacities(struct wb_sim *s, struct fair_sim *f)
     for (cpu_id c = 0; c < f->ncpus; c++) {
         f->bal.capacity[c] = WEIGHT_NICE_0;
         if (f->v->release > FAIR_2_6_36) continue;
-        WB_FOR_EACH_SD(sd, wb_rq(s, c)) {
+        WB_FOR_EACH_SD(sd, wb_rq(s, c))
+        {
             if (sd->flags & WB_SD_SHARE_CPUPOWER && sd->span_weight > 1 && sd->level->smt_gain)
                 f->bal.capacity[c] = sd->level->smt_gain / sd->span_weight;
         }
@@ -88,7 +91,7 @@ static void thread_capacities(struct wb_sim *s, struct fair_sim *f)
 static uint32_t cores_in(const struct wb_topology *t, const struct wb_sg *g, bool smt)
 {
     uint32_t n = 0;
-    WB_FOR_EACH_CPU(c, &g->mask) n += !smt || t->smt_index[c] == 0;
+    WB_FOR_EACH_CPU (c, &g->mask) n += !smt || t->smt_index[c] == 0;
     return n;
 }
 
@@ -110,7 +113,8 @@ static void allow_imbalance(struct wb_sim *s, const struct fair_sim *f, cpu_id c
     uint32_t node, first = 0, llc = f->pl.seat[c].llc_size;
     (void)wb_topo_members(t, WB_LVL_NODE, c, &node);
     uint32_t caches = node / llc, imb = WB_MAX(caches == 1 ? node >> 3 : caches, 1u);
-    WB_FOR_EACH_SD(sd, wb_rq(s, c)) {
+    WB_FOR_EACH_SD(sd, wb_rq(s, c))
+    {
         if (!(sd->flags & WB_SD_NUMA)) continue;
         if (!first) first = sd->span_weight;
         sd->cookie[0] = (uint64_t)imb * WB_MAX(sd->span_weight / first, 1u);
@@ -165,7 +169,7 @@ static int read_listing(const struct listing *l, void (*set)(struct fair_sim *f,
         memset(m.w, 0, m.nwords * sizeof(uint64_t));
         if (wb_mask_parse(cpus, &m, &why, &at) || !number(gap + 1, &v) || v < l->min || v > l->max)
             return complain(l, i, text);
-        WB_FOR_EACH_CPU(c, &m) set(f, c, v);
+        WB_FOR_EACH_CPU (c, &m) set(f, c, v);
     }
     return 0;
 }
@@ -189,9 +193,10 @@ static void flag_capacities(struct wb_sim *s, struct fair_sim *f)
         least = WB_MIN(least, f->bal.capacity[c]);
     }
     for (cpu_id c = 0; least != f->bal.max_capacity && c < f->ncpus; c++) {
-        WB_FOR_EACH_SD(sd, wb_rq(s, c)) {
+        WB_FOR_EACH_SD(sd, wb_rq(s, c))
+        {
             bool differ = false;
-            WB_FOR_EACH_CPU(o, sd->span) differ |= f->bal.capacity[o] != f->bal.capacity[c];
+            WB_FOR_EACH_CPU (o, sd->span) differ |= f->bal.capacity[o] != f->bal.capacity[c];
             if (!differ || f->v->release < FAIR_5_4) continue;
             sd->flags |= WB_SD_ASYM_CAPACITY;
             f->bal.asym_capacity = true;
@@ -204,9 +209,10 @@ static void flag_capacities(struct wb_sim *s, struct fair_sim *f)
 static void flag_priorities(struct wb_sim *s, const struct fair_sim *f)
 {
     for (cpu_id c = 0; c < f->ncpus; c++) {
-        WB_FOR_EACH_SD(sd, wb_rq(s, c)) {
+        WB_FOR_EACH_SD(sd, wb_rq(s, c))
+        {
             if (sd->flags & WB_SD_NUMA) break;
-            WB_FOR_EACH_CPU(o, sd->span)
+            WB_FOR_EACH_CPU (o, sd->span)
                 if (f->bal.priority[o] != f->bal.priority[c]) sd->flags |= WB_SD_ASYM_PACKING;
         }
     }
@@ -257,8 +263,7 @@ static void label(struct wb_sim *s, struct fair_sim *f)
 {
     f->bal.fn_group = wb_fn_id(s, "find_busiest_group", WB_CAT_BALANCE, 150 * WB_NS);
     f->bal.fn_queue = wb_fn_id(s, "find_busiest_queue", WB_CAT_BALANCE, 40 * WB_NS);
-    f->bal.fn_pull = wb_fn_id(s, f->v->release >= FAIR_5_4 ? "detach_tasks" : "move_tasks", WB_CAT_BALANCE,
-                              60 * WB_NS);
+    f->bal.fn_pull = wb_fn_id(s, f->v->release >= FAIR_5_4 ? "detach_tasks" : "move_tasks", WB_CAT_BALANCE, 60 * WB_NS);
     f->bal.fn_blocked = wb_fn_id(s, "update_blocked_averages", WB_CAT_BALANCE, 60 * WB_NS);
     f->bal.ladder.fn_visit = wb_fn_id(s, "rebalance_domains", WB_CAT_BALANCE, 20 * WB_NS);
 }
@@ -275,7 +280,8 @@ static void settle(struct wb_sim *s, cpu_id c)
 {
     uint64_t now = wb_jiffies(s);
     fair_rq(wb_rq(s, c))->bal.next_balance = now;
-    WB_FOR_EACH_SD(sd, wb_rq(s, c)) {
+    WB_FOR_EACH_SD(sd, wb_rq(s, c))
+    {
         sd->last_balance = now;
         sd->next_decay = now;
     }
@@ -301,7 +307,7 @@ int fair_balance_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_d
         settle(s, c);
         allow_imbalance(s, f, c);
         WB_FOR_EACH_SD(sd, wb_rq(s, c))
-            if (!sd->groups[0].cookie[1]) describe_groups(s, f, sd); /* shared by the CPUs of a span */
+        if (!sd->groups[0].cookie[1]) describe_groups(s, f, sd); /* shared by the CPUs of a span */
     }
     b->nohz_next_balance = b->nohz_next_blocked = wb_jiffies(s);
     return 0;

@@ -17,10 +17,10 @@ struct search {
 
 static void classify(struct fair_group *s)
 {
-    s->type = s->no_capacity                ? FAIR_GROUP_OVERLOADED
-              : *fair_group_pinned(s->sg)   ? FAIR_GROUP_IMBALANCED
-              : s->misfit                   ? FAIR_GROUP_MISFIT
-                                            : FAIR_GROUP_HAS_SPARE; /* group_other */
+    s->type = s->no_capacity              ? FAIR_GROUP_OVERLOADED
+              : *fair_group_pinned(s->sg) ? FAIR_GROUP_IMBALANCED
+              : s->misfit                 ? FAIR_GROUP_MISFIT
+                                          : FAIR_GROUP_HAS_SPARE; /* group_other */
 }
 
 static void finish(const struct search *k, struct fair_group *s)
@@ -47,8 +47,7 @@ static bool packs(const struct search *k, const struct fair_group *s)
 static uint64_t cpu_extreme(const struct fair_sim *f, const struct wb_sg *g, bool most)
 {
     uint64_t v = fair_capacity(f, g->first);
-    WB_FOR_EACH_CPU(c, &g->mask)
-        v = most ? WB_MAX(v, fair_capacity(f, c)) : WB_MIN(v, fair_capacity(f, c));
+    WB_FOR_EACH_CPU (c, &g->mask) v = most ? WB_MAX(v, fair_capacity(f, c)) : WB_MIN(v, fair_capacity(f, c));
     return v;
 }
 
@@ -118,8 +117,8 @@ static struct wb_sg *small(struct search *k, uint64_t imbalance)
 {
     struct busiest_pair p = pair_of(k);
     int64_t amount = (int64_t)imbalance;
-    static const wb_rule rule[] = {[BUSIEST_SMALL] = FAIR_R_LB_SMALL, [BUSIEST_TWO] = FAIR_R_LB_TWO,
-                                   [BUSIEST_GAIN] = FAIR_R_LB_GAIN};
+    static const wb_rule rule[] = {
+        [BUSIEST_SMALL] = FAIR_R_LB_SMALL, [BUSIEST_TWO] = FAIR_R_LB_TWO, [BUSIEST_GAIN] = FAIR_R_LB_GAIN};
     enum busiest_verdict v = busiest_small(&k->f->br->busiest, &p, k->st.busiest.per_task, &amount);
     return give(k, (uint64_t)amount, rule[v]);
 }

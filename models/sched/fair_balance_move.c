@@ -44,7 +44,7 @@ static void bound_elsewhere(const struct moving *m, const struct fair_task *p)
     b->flags |= LADDER_SOME_PINNED;
     if (fair_newly_idle(b) || b->flags & LADDER_NEW_DST || m->active) return;
     const struct wb_sg *g = wb_sd_group(b->sd, 0);
-    WB_FOR_EACH_CPU_AND(c, &g->mask, p->t->allowed) {
+    WB_FOR_EACH_CPU_AND (c, &g->mask, p->t->allowed) {
         if (c == b->dst || ladder_is_excluded(&m->pass->excluded, c)) continue;
         b->flags |= LADDER_NEW_DST;
         m->pass->new_dst = c;
@@ -93,7 +93,9 @@ static bool one_is_enough(const struct moving *m)
 
 static uint32_t prio_of(const struct wb_task *t)
 {
-    return t->klass == WB_CLASS_SWAPPER ? 140u : fair_is_rt(t) ? 99u - WB_MIN(t->rt_prio, 99u) : (uint32_t)(120 + t->nice);
+    return t->klass == WB_CLASS_SWAPPER ? 140u
+           : fair_is_rt(t)              ? 99u - WB_MIN(t->rt_prio, 99u)
+                                        : (uint32_t)(120 + t->nice);
 }
 
 /* Heavier than twice what is left, unless it would be the best of its new CPU (up to 2.6.31). */

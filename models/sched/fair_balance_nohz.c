@@ -71,7 +71,7 @@ static void push_kick(struct wb_exec *x, struct fair_sim *f)
 static bool better_idle(const struct wb_exec *x, const struct wb_sd *sd, cpu_id cpu)
 {
     const struct fair_sim *f = fair_of(x);
-    WB_FOR_EACH_CPU_AND(c, sd->span, &f->bal.nohz.mask)
+    WB_FOR_EACH_CPU_AND (c, sd->span, &f->bal.nohz.mask)
         if (f->bal.priority[c] > f->bal.priority[cpu]) return true;
     return false;
 }
@@ -79,7 +79,8 @@ static bool better_idle(const struct wb_exec *x, const struct wb_sd *sd, cpu_id 
 static const struct wb_sd *with_flag(const struct wb_rq *rq, uint32_t flag, bool highest)
 {
     const struct wb_sd *found = NULL;
-    WB_FOR_EACH_SD(sd, rq) {
+    WB_FOR_EACH_SD(sd, rq)
+    {
         if (!(sd->flags & flag)) continue;
         found = sd;
         if (!highest) break;
@@ -105,7 +106,7 @@ static bool wants_balance(const struct wb_exec *x, const struct fair_sim *f, con
 
 static cpu_id find_ilb(const struct wb_exec *x, const struct fair_sim *f)
 {
-    WB_FOR_EACH_CPU(c, &f->bal.nohz.mask)
+    WB_FOR_EACH_CPU (c, &f->bal.nohz.mask)
         if (c != x->cpu && fair_idle_cpu(f, wb_rq(x->sim, c))) return c;
     return WB_NO_CPU;
 }
@@ -113,7 +114,8 @@ static cpu_id find_ilb(const struct wb_exec *x, const struct fair_sim *f)
 static void kick_ilb(struct wb_exec *x, struct fair_sim *f, uint8_t flags)
 {
     uint64_t now = wb_jiffies(x->sim);
-    if (flags & FAIR_KICK_BALANCE) f->bal.nohz_next_balance = f->v->release < FAIR_5_15 ? f->bal.nohz_next_balance + 1 : now + 1;
+    if (flags & FAIR_KICK_BALANCE)
+        f->bal.nohz_next_balance = f->v->release < FAIR_5_15 ? f->bal.nohz_next_balance + 1 : now + 1;
     cpu_id ilb = find_ilb(x, f);
     if (ilb == WB_NO_CPU) return;
     uint8_t before = bal(x->sim, ilb)->kick;
@@ -194,7 +196,7 @@ static bool enter_by_flags(struct wb_exec *x, struct fair_sim *f, struct wb_rq *
     struct fair_balance_rq *r = &fair_rq(rq)->bal;
     if (r->newidle_stats) { /* nohz_run_idle_balance */
         r->newidle_stats = false;
-        WB_FOR_EACH_CPU(c, &f->bal.nohz.mask) {
+        WB_FOR_EACH_CPU (c, &f->bal.nohz.mask) {
             if (c == rq->cpu || !fair_idle_cpu(f, wb_rq(x->sim, c))) continue;
             wb_scan_rq(x, c);
             (void)fair_update_blocked(x, wb_rq(x->sim, c));
@@ -347,6 +349,6 @@ void fair_nohz_end(struct wb_exec *x, struct wb_balance *b)
         return;
     }
     f->bal.nohz_next_blocked = now + (uint64_t)STALE_MS * f->hz / 1000;
-    WB_FOR_EACH_CPU(c, &f->bal.nohz.mask) next = WB_MIN(next, bal(x->sim, c)->next_balance);
+    WB_FOR_EACH_CPU (c, &f->bal.nohz.mask) next = WB_MIN(next, bal(x->sim, c)->next_balance);
     f->bal.nohz_next_balance = next;
 }

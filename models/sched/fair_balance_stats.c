@@ -95,7 +95,7 @@ bool fair_group_has_room_5_4(uint32_t pct, const struct fair_group *s)
 cpu_id fair_preferred_cpu(const struct fair_sim *f, const struct wb_sg *g)
 {
     cpu_id best = g->first;
-    WB_FOR_EACH_CPU(c, &g->mask)
+    WB_FOR_EACH_CPU (c, &g->mask)
         if (f->bal.priority[c] > f->bal.priority[best]) best = c;
     return best;
 }
@@ -120,7 +120,7 @@ bool fair_should_balance(struct wb_exec *x, const struct wb_balance *b)
     bool cores = f->br->sibling_cores && f->pl.smt && !(b->sd->flags & WB_SD_SHARE_CPUPOWER);
     cpu_id on_busy_core = WB_NO_CPU;
     if (fair_newly_idle(b)) return !f->br->newidle_bails || (!dst->nr_running && !dst->wake_list);
-    WB_FOR_EACH_CPU(c, &g->mask) {
+    WB_FOR_EACH_CPU (c, &g->mask) {
         if (ladder_is_excluded(&fair_pass(x)->excluded, c) || !fair_idle_cpu(f, wb_rq(x->sim, c))) continue;
         if (!cores || fair_core_idle(x, c)) return c == b->dst;
         if (on_busy_core == WB_NO_CPU) on_busy_core = c;
@@ -237,8 +237,7 @@ static void see_typed(struct queue_pick *k, const struct wb_rq *rq)
 
 cpu_id fair_busiest_queue(struct wb_exec *x, struct wb_balance *b, const struct wb_sg *g)
 {
-    struct queue_pick k = {.x = x, .f = fair_of(x), .b = b, .pass = fair_pass(x), .best_capacity = 1,
-                           .cpu = WB_NO_CPU};
+    struct queue_pick k = {.x = x, .f = fair_of(x), .b = b, .pass = fair_pass(x), .best_capacity = 1, .cpu = WB_NO_CPU};
     cpu_id c = g->first;
     wb_charge_fn(x, k.f->bal.fn_queue);
     for (uint32_t n = 0; n < g->weight; n++, c = wb_mask_next(&g->mask, c + 1)) {

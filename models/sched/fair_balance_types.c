@@ -60,8 +60,7 @@ static void classify(const struct search *k, struct fair_group *s, bool local)
 static uint64_t capacity_extreme(const struct fair_sim *f, const struct wb_sg *g, bool most)
 {
     uint64_t v = fair_capacity(f, g->first);
-    WB_FOR_EACH_CPU(c, &g->mask)
-        v = most ? WB_MAX(v, fair_capacity(f, c)) : WB_MIN(v, fair_capacity(f, c));
+    WB_FOR_EACH_CPU (c, &g->mask) v = most ? WB_MAX(v, fair_capacity(f, c)) : WB_MIN(v, fair_capacity(f, c));
     return v;
 }
 

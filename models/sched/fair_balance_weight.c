@@ -42,8 +42,11 @@ static bool packs(const struct search *k, const struct fair_group *s)
 
 static void rank(struct search *k, const struct fair_group *s, bool local)
 {
-    struct busiest_side side = {.load = s->load * WEIGHT_NICE_0 / s->capacity, .weight = s->tasks, .nr = s->nr,
-                                .power = s->capacity, .capacity = room(k, s)};
+    struct busiest_side side = {.load = s->load * WEIGHT_NICE_0 / s->capacity,
+                                .weight = s->tasks,
+                                .nr = s->nr,
+                                .power = s->capacity,
+                                .capacity = room(k, s)};
     bool imb = uneven(k, s);
     k->total_load += s->load;
     k->total_power += s->capacity;

@@ -22,7 +22,7 @@ enum fair_group_type {
 struct fair_group {
     struct wb_sg *sg;
     uint64_t load, util, runnable;
-    uint64_t tasks;           /* sum of the CPUs' present loads */
+    uint64_t tasks;            /* sum of the CPUs' present loads */
     uint64_t max_cpu, min_cpu; /* loads of single CPUs; not of the local group */
     uint64_t nr, h_nr, idle_cpus;
     uint64_t weight, capacity; /* CPUs; power */

@@ -15,8 +15,8 @@ const struct fair_place_rules fair_place_rules[FAIR_RELEASES] = {
     [FAIR_2_6_35] = {.form = FAIR_PLACE_SIBLINGS},
     [FAIR_2_6_36] = {.form = FAIR_PLACE_SIBLINGS},
 #define CACHES .form = FAIR_PLACE_CACHES
-#define LATER CACHES, .fork = FAIR_FORK_TYPES, .idle_prev = true, .merged_scan = true, .kthread_stays = true, \
-              .queue_idle = true
+#define LATER \
+    CACHES, .fork = FAIR_FORK_TYPES, .idle_prev = true, .merged_scan = true, .kthread_stays = true, .queue_idle = true
     [FAIR_5_4] = {CACHES, .fork = FAIR_FORK_SPARE, .wake_cap = true, .recent_kept = true},
     [FAIR_5_15] = {LATER},
     [FAIR_6_1] = {LATER},
@@ -31,8 +31,12 @@ static void place_by_loads(struct placing *k)
 {
     k->target = place_target_loads(k);
     if (!k->f->pl.wake_idle) return;
-    struct ladder_idle_search w = {.x = k->x, .allowed = k->p->t->allowed, .seen = {k->here->cpu, k->prev->cpu},
-                                   .flag_mask = k->f->bal.ladder.flag_mask, .climbs = true, .nr_guard = true};
+    struct ladder_idle_search w = {.x = k->x,
+                                   .allowed = k->p->t->allowed,
+                                   .seen = {k->here->cpu, k->prev->cpu},
+                                   .flag_mask = k->f->bal.ladder.flag_mask,
+                                   .climbs = true,
+                                   .nr_guard = true};
     const struct wb_rq *rq = wb_rq(k->x->sim, k->target);
     cpu_id idle = ladder_wake_idle(&w, rq);
     k->scanned += w.scanned;
@@ -134,7 +138,8 @@ bool fair_queue_remote(struct wb_exec *x, const struct wb_wakeup *w, cpu_id cpu)
 static struct wb_sd *highest_sharing(const struct wb_rq *rq)
 {
     struct wb_sd *found = NULL;
-    WB_FOR_EACH_SD(sd, rq) {
+    WB_FOR_EACH_SD(sd, rq)
+    {
         if (!(sd->flags & WB_SD_SHARE_PKG)) break;
         found = sd;
     }
@@ -151,7 +156,8 @@ static void take_seat(struct wb_sim *s, struct fair_sim *f, cpu_id c, struct fai
     seat->llc_size = seat->llc ? seat->llc->span_weight : 1;
     seat->share_id = seat->llc_id;
     seat->shared = seat->llc ? &llc[seat->llc_id] : NULL;
-    WB_FOR_EACH_SD(sd, rq) {
+    WB_FOR_EACH_SD(sd, rq)
+    {
         if (!(sd->flags & WB_SD_CLUSTER)) continue;
         f->pl.clusters = f->pr->cluster;
         seat->share_id = wb_mask_first(sd->span);
@@ -159,8 +165,8 @@ static void take_seat(struct wb_sim *s, struct fair_sim *f, cpu_id c, struct fai
     }
     if (!seat->shared) return;
     /* The machine has been idle: all CPUs busy until they say otherwise, everything may be scanned. */
-    *seat->shared = (struct fair_llc){.nr_busy = seat->llc_size, .nr_idle_scan = seat->llc_size,
-                                      .has_idle_cores = f->pl.smt};
+    *seat->shared =
+        (struct fair_llc){.nr_busy = seat->llc_size, .nr_idle_scan = seat->llc_size, .has_idle_cores = f->pl.smt};
 }
 
 int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d)
@@ -179,8 +185,8 @@ int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_dia
     memset(f->pl.seat, 0, f->ncpus * sizeof *f->pl.seat);
     struct fair_llc *llc = wb_sim_alloc(s, f->ncpus * sizeof *llc);
     for (cpu_id c = 0; c < f->ncpus; c++) take_seat(s, f, c, llc);
-    f->pl.fn_affine = wb_fn_id(s, f->pr->form == FAIR_PLACE_LOADS ? "wake_idle" : "wake_affine", WB_CAT_WAKEUP,
-                               15 * WB_NS);
+    f->pl.fn_affine =
+        wb_fn_id(s, f->pr->form == FAIR_PLACE_LOADS ? "wake_idle" : "wake_affine", WB_CAT_WAKEUP, 15 * WB_NS);
     f->pl.fn_siblings = wb_fn_id(s, "select_idle_sibling", WB_CAT_WAKEUP, 10 * WB_NS);
     f->pl.fn_find_idlest = wb_fn_id(s, "find_idlest_group", WB_CAT_BALANCE, 80 * WB_NS);
     return 0;

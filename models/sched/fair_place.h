@@ -57,10 +57,10 @@ struct fair_seat {
 };
 
 struct fair_place_sim {
-    struct fair_seat *seat; /* [ncpus] */
-    bool smt, clusters;     /* sched_smt_present, sched_cluster_active */
-    bool wake_idle;         /* wake_idle() is compiled in (2.6.23, 2.6.24) */
-    bool sync, wide;        /* switches: the sync hint counts, wake_wide() filters */
+    struct fair_seat *seat;    /* [ncpus] */
+    bool smt, clusters;        /* sched_smt_present, sched_cluster_active */
+    bool wake_idle;            /* wake_idle() is compiled in (2.6.23, 2.6.24) */
+    bool sync, wide;           /* switches: the sync hint counts, wake_wide() filters */
     struct wb_cpumask scratch; /* select_idle_mask */
     uint16_t fn_affine, fn_siblings, fn_find_idlest;
 };

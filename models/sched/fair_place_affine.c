@@ -1,8 +1,8 @@
 /*
  * fair_place_affine.c - the waker's CPU or the previous one?
  *
- * 2.6.23, 2.6.24: loads of the smallest domain that covers both. 2.6.35, 2.6.36 wake_affine: loads weighed by power. 5.4
- * .. 6.18: wake_wide() leaves out wakers of many; wake_affine_idle(), then wake_affine_weight().
+ * 2.6.23, 2.6.24: loads of the smallest domain that covers both. 2.6.35, 2.6.36 wake_affine: loads weighed by power.
+ * 5.4 .. 6.18: wake_wide() leaves out wakers of many; wake_affine_idle(), then wake_affine_weight().
  */
 #include "fair_placing.h"
 
@@ -39,8 +39,8 @@ static bool cache_hot(const struct placing *k)
 
 static bool affine_by_loads(struct placing *k, const struct wb_sd *sd, uint64_t imbalance)
 {
-    static const enum fair_how how[][2] = {[LADDER_ALONE] = {FAIR_H_ALONE, FAIR_H_ALONE_SYNC},
-                                           [LADDER_LOAD] = {FAIR_H_LOAD, FAIR_H_LOAD_SYNC}};
+    static const enum fair_how how[][2] = {
+        [LADDER_ALONE] = {FAIR_H_ALONE, FAIR_H_ALONE_SYNC}, [LADDER_LOAD] = {FAIR_H_LOAD, FAIR_H_LOAD_SYNC}};
     if (k->f->pr->sync_cold && k->sync && !cache_hot(k)) {
         k->how = FAIR_H_COLD;
         return true;
@@ -129,10 +129,10 @@ struct wb_sd *place_affine_domain(struct placing *k, bool wide)
     k->how = FAIR_H_NOT_ALLOWED;
     if (!wb_mask_test(k->p->t->allowed, k->here->cpu)) return NULL;
     k->how = FAIR_H_SAME;
-    WB_FOR_EACH_SD(sd, k->here) {
+    WB_FOR_EACH_SD(sd, k->here)
+    {
         uint32_t flags = sd->flags & k->f->bal.ladder.flag_mask;
-        if (flags & WB_SD_LOAD_BALANCE && flags & WB_SD_WAKE_AFFINE && wb_mask_test(sd->span, k->prev->cpu))
-            return sd;
+        if (flags & WB_SD_LOAD_BALANCE && flags & WB_SD_WAKE_AFFINE && wb_mask_test(sd->span, k->prev->cpu)) return sd;
     }
     if (k->here != k->prev) k->how = FAIR_H_NO_DOMAIN;
     return NULL;

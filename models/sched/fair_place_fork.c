@@ -163,7 +163,7 @@ static void sum_group(struct ladder_descent *d, const struct wb_sd *sd, struct w
 static uint64_t biggest(const struct fair_sim *f, const struct wb_sg *g)
 {
     uint64_t max = 0;
-    WB_FOR_EACH_CPU(c, &g->mask) max = WB_MAX(max, fair_capacity(f, c));
+    WB_FOR_EACH_CPU (c, &g->mask) max = WB_MAX(max, fair_capacity(f, c));
     return max;
 }
 
@@ -173,15 +173,12 @@ static bool idler(const struct fair_sim *f, const struct fair_group *a, const st
     if (a->type != than->type) return a->type < than->type;
     switch (a->type) {
     case FAIR_GROUP_OVERLOADED:
-    case FAIR_GROUP_FULLY_BUSY:
-        return than->avg_load > a->avg_load;
-    case FAIR_GROUP_MISFIT:
-        return biggest(f, than->sg) < biggest(f, a->sg);
+    case FAIR_GROUP_FULLY_BUSY: return than->avg_load > a->avg_load;
+    case FAIR_GROUP_MISFIT: return biggest(f, than->sg) < biggest(f, a->sg);
     case FAIR_GROUP_HAS_SPARE:
         if (than->idle_cpus != a->idle_cpus) return than->idle_cpus < a->idle_cpus;
         return than->util > a->util;
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -191,7 +188,7 @@ static bool kept_on_node(const struct ladder_descent *d, const struct wb_sd *sd,
 {
     const struct fair_sim *f = fair_of(d->x);
     uint32_t threshold = fair_numa_threshold(f, sd, sd->span_weight, local->weight), allowed = 0;
-    WB_FOR_EACH_CPU_AND(c, &local->sg->mask, d->t->allowed) allowed++;
+    WB_FOR_EACH_CPU_AND (c, &local->sg->mask, d->t->allowed) allowed++;
     if (f->bal.numa == FAIR_NUMA_LLCS) threshold = WB_MIN(threshold, allowed);
     uint64_t apart = local->idle_cpus > idlest->idle_cpus ? local->idle_cpus - idlest->idle_cpus
                                                           : idlest->idle_cpus - local->idle_cpus;
@@ -213,13 +210,11 @@ static struct wb_sg *decide_types(const struct ladder_descent *d, const struct w
         if (sd->flags & WB_SD_NUMA && idlest->avg_load + margin >= local->avg_load) return NULL;
         if (idlest->avg_load >= local->avg_load + margin) return NULL;
         return 100 * local->avg_load <= pct * idlest->avg_load ? NULL : idlest->sg;
-    case FAIR_GROUP_MISFIT:
-        return biggest(f, local->sg) >= biggest(f, idlest->sg) ? NULL : idlest->sg;
+    case FAIR_GROUP_MISFIT: return biggest(f, local->sg) >= biggest(f, idlest->sg) ? NULL : idlest->sg;
     case FAIR_GROUP_HAS_SPARE:
         if (sd->flags & WB_SD_NUMA && kept_on_node(d, sd, local, idlest)) return NULL;
         return local->idle_cpus >= idlest->idle_cpus ? NULL : idlest->sg;
-    default:
-        return NULL;
+    default: return NULL;
     }
 }
 
@@ -262,7 +257,7 @@ static cpu_id idlest_in(struct ladder_descent *d, const struct wb_sg *g)
     uint64_t min_load = UINT64_MAX;
     cpu_id idle = WB_NO_CPU, sched_idle = WB_NO_CPU, least = d->cpu;
     if (g->weight == 1) return g->first;
-    WB_FOR_EACH_CPU_AND(c, &g->mask, d->t->allowed) {
+    WB_FOR_EACH_CPU_AND (c, &g->mask, d->t->allowed) {
         const struct wb_rq *rq = wb_rq(d->x->sim, c);
         if (fair_sched_idle(rq)) {
             if (f->pr->fork == FAIR_FORK_TYPES) return c;

@@ -16,7 +16,7 @@
 
 static cpu_id first_idle(struct placing *k, const struct wb_sd *sd)
 {
-    WB_FOR_EACH_CPU_AND(c, sd->span, k->p->t->allowed)
+    WB_FOR_EACH_CPU_AND (c, sd->span, k->p->t->allowed)
         if (fair_idle_cpu(k->f, place_look(k, c))) return c;
     return WB_NO_CPU;
 }
@@ -28,7 +28,8 @@ void place_idle_sibling(struct placing *k)
     k->where = FAIR_W_IDLE;
     if ((k->target == here || k->target == prev) && fair_idle_cpu(k->f, place_look(k, k->target))) return;
     k->where = FAIR_W_NONE;
-    WB_FOR_EACH_SD(sd, wb_rq(k->x->sim, k->target)) {
+    WB_FOR_EACH_SD(sd, wb_rq(k->x->sim, k->target))
+    {
         if (!(sd->flags & WB_SD_SHARE_PKG)) break;
         cpu_id c = first_idle(k, sd);
         if (c != WB_NO_CPU) {
@@ -132,7 +133,8 @@ static bool scan_cluster(struct scan *s, cpu_id target)
     const struct wb_sd *child = s->llc->child;
     if (!k->f->pl.clusters || !child || !(child->flags & WB_SD_CLUSTER)) return false;
     const struct wb_sg *g = wb_sd_group(s->llc, 0);
-    FOR_EACH_WRAP(c, &g->mask, target + 1) {
+    FOR_EACH_WRAP(c, &g->mask, target + 1)
+    {
         if (wb_mask_test(s->left, c) && consider(s, c, FAIR_W_CLUSTER)) return true;
     }
     for (uint32_t i = 0; i < s->left->nwords; i++) s->left->w[i] &= ~g->mask.w[i];
@@ -194,7 +196,8 @@ static void scan_merged(struct scan *s)
     fill_left(s);
     over = scan_cluster(s, target);
     if (!over) {
-        FOR_EACH_WRAP(c, s->left, target + 1) {
+        FOR_EACH_WRAP(c, s->left, target + 1)
+        {
             over = consider(s, c, FAIR_W_CPU);
             if (over) break;
         }
@@ -217,7 +220,8 @@ static bool core_5_4(struct scan *s)
     struct placing *k = s->k;
     if (!k->f->pl.smt || !s->shared->has_idle_cores) return false;
     fill_left(s);
-    FOR_EACH_WRAP(core, s->left, k->target) {
+    FOR_EACH_WRAP(core, s->left, k->target)
+    {
         uint32_t n;
         const cpu_id *member = wb_topo_members(wb_topo(k->x->sim), WB_LVL_CORE, core, &n);
         bool idle = true;
@@ -238,7 +242,8 @@ static bool cpu_5_4(struct scan *s)
     if (!k->f->pl.seat[k->here->cpu].llc) return false;
     if (fair_on(k->f, FAIR_F_SIS_AVG_CPU) && avg_idle < k->f->pl.seat[k->here->cpu].scan_cost + 1) return false;
     if (fair_on(k->f, FAIR_F_SIS_PROP)) s->nr = budget_prop(s, avg_idle);
-    FOR_EACH_WRAP(c, s->llc->span, target) {
+    FOR_EACH_WRAP(c, s->llc->span, target)
+    {
         if (!--s->nr) {
             k->where = FAIR_W_LIMIT;
             return sched_idle != WB_NO_CPU ? take(k, sched_idle, FAIR_W_CPU) : false;
@@ -278,7 +283,7 @@ static bool thread_of(struct scan *s, cpu_id core, enum fair_where where)
 static struct wb_sd *asym_domain(const struct placing *k)
 {
     WB_FOR_EACH_SD(sd, wb_rq(k->x->sim, k->target))
-        if (sd->flags & WB_SD_ASYM_CAPACITY) return sd;
+    if (sd->flags & WB_SD_ASYM_CAPACITY) return sd;
     return NULL;
 }
 
@@ -287,7 +292,8 @@ static void by_capacity(struct placing *k, const struct wb_sd *sd)
 {
     uint64_t best = 0;
     cpu_id target = k->target;
-    FOR_EACH_WRAP(c, sd->span, target) {
+    FOR_EACH_WRAP(c, sd->span, target)
+    {
         if (!wb_mask_test(k->p->t->allowed, c) || !place_idle(k, c)) continue;
         uint64_t capacity = fair_capacity(k->f, c);
         if (fits(k, c)) {
@@ -335,7 +341,11 @@ static bool by_recent(struct placing *k, cpu_id *far)
 static void search_cache(struct placing *k)
 {
     const struct fair_seat *seat = &k->f->pl.seat[k->target];
-    struct scan s = {.k = k, .llc = seat->llc, .shared = seat->shared, .left = &k->f->pl.scratch, .nr = NO_LIMIT,
+    struct scan s = {.k = k,
+                     .llc = seat->llc,
+                     .shared = seat->shared,
+                     .left = &k->f->pl.scratch,
+                     .nr = NO_LIMIT,
                      .spare = WB_NO_CPU};
     k->where = FAIR_W_NONE;
     if (!seat->llc) return;

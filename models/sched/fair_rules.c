@@ -27,7 +27,6 @@ const char *const fair_rules[FAIR_RULES] = {
     [FAIR_R_EEVDF_INELIGIBLE] = "ahead of the average: not eligible, waits",
     [FAIR_R_EEVDF_LATER] = "another eligible task has an earlier deadline: waits",
 
-    FAIR_HOWS(HOW)
     [FAIR_R_STILL_RUNNING] = "still running there: not moved",
     [FAIR_R_ONE_CPU] = "may use one CPU only",
     [FAIR_R_RT_STAYS] = "real-time task: stays on its CPU",
@@ -60,4 +59,5 @@ const char *const fair_rules[FAIR_RULES] = {
     [FAIR_R_LB_NUMA_KEPT] = "imbalance between nodes small enough to keep",
     [FAIR_R_LB_MORE] = "goes on with another CPU of the group",
     [FAIR_R_ACTIVE] = "active balance: migration thread pushes a running task",
+    FAIR_HOWS(HOW) /* FAIR_R_AT() */
 };

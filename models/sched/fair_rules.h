@@ -109,7 +109,7 @@ enum fair_rule {
     FAIR_R_ACTIVE,
     FAIR_RULES
 };
-#define FAIR_R_AT(how, where) ((unsigned)FAIR_R_PLACE + (unsigned)(how) * FAIR_WHERES_N + (unsigned)(where))
+#define FAIR_R_AT(how, where) ((unsigned)FAIR_R_PLACE + (unsigned)(how)*FAIR_WHERES_N + (unsigned)(where))
 extern const char *const fair_rules[FAIR_RULES];
 
 #endif

@@ -78,14 +78,15 @@ bool ladder_may_kick(struct wb_exec *x, const struct wb_balance *b)
 struct wb_sd *ladder_covering(const struct wb_rq *rq, cpu_id other)
 {
     WB_FOR_EACH_SD(sd, rq)
-        if (wb_mask_test(sd->span, other)) return sd;
+    if (wb_mask_test(sd->span, other)) return sd;
     return NULL;
 }
 
 struct wb_sd *ladder_highest(const struct wb_rq *rq, uint32_t flag, uint32_t mask, uint32_t below)
 {
     struct wb_sd *found = NULL;
-    WB_FOR_EACH_SD(sd, rq) {
+    WB_FOR_EACH_SD(sd, rq)
+    {
         if (sd->span_weight >= below || sd->flags & WB_SD_POWERSAVINGS) break;
         if (sd->flags & mask & flag) found = sd;
     }
@@ -95,7 +96,7 @@ struct wb_sd *ladder_highest(const struct wb_rq *rq, uint32_t flag, uint32_t mas
 struct wb_sd *ladder_same_level(struct wb_sim *s, cpu_id cpu, const struct wb_sd *as)
 {
     WB_FOR_EACH_SD(sd, wb_rq(s, cpu))
-        if (sd->level == as->level) return sd;
+    if (sd->level == as->level) return sd;
     return NULL;
 }
 
@@ -177,7 +178,7 @@ enum ladder_verdict ladder_affine(const struct ladder_pull *p)
 
 static cpu_id idle_in(struct ladder_idle_search *w, const struct wb_sd *sd)
 {
-    WB_FOR_EACH_CPU_AND(c, sd->span, w->allowed) {
+    WB_FOR_EACH_CPU_AND (c, sd->span, w->allowed) {
         if (c != w->seen[0] && c != w->seen[1]) wb_scan_idle(w->x, c);
         w->scanned++;
         if (wb_idle_cpu(wb_rq(w->x->sim, c))) return c;
@@ -188,7 +189,8 @@ static cpu_id idle_in(struct ladder_idle_search *w, const struct wb_sd *sd)
 cpu_id ladder_wake_idle(struct ladder_idle_search *w, const struct wb_rq *rq)
 {
     if (wb_idle_cpu(rq) || (w->nr_guard && rq->nr_running > 1)) return WB_NO_CPU;
-    WB_FOR_EACH_SD(sd, rq) {
+    WB_FOR_EACH_SD(sd, rq)
+    {
         if (!(sd->flags & w->flag_mask & WB_SD_WAKE_IDLE)) break;
         cpu_id c = idle_in(w, sd);
         w->depth = sd->depth;
@@ -232,7 +234,7 @@ void ladder_set_powers(struct wb_sim *s, ladder_power *power)
     for (uint32_t d = 0; d <= depth; d++) {
         for (cpu_id c = 0; c < wb_ncpus(s); c++) {
             WB_FOR_EACH_SD(sd, wb_rq(s, c))
-                if (sd->depth == d && !sd->groups[0].power) power_of_domain(s, sd, power);
+            if (sd->depth == d && !sd->groups[0].power) power_of_domain(s, sd, power);
         }
     }
 }

@@ -53,9 +53,9 @@ static inline bool ladder_exclude(struct ladder_excluded *e, cpu_id cpu)
 /* ---- climbing ---- */
 
 struct ladder_rules {
-    uint32_t flag_mask;  /* domain flags that are honoured */
-    bool *serializing;   /* the global lock of SD_SERIALIZE levels is held */
-    uint16_t fn_visit;   /* charged for each domain that is due */
+    uint32_t flag_mask; /* domain flags that are honoured */
+    bool *serializing;  /* the global lock of SD_SERIALIZE levels is held */
+    uint16_t fn_visit;  /* charged for each domain that is due */
     /* Jiffies between passes of a domain: those of busy CPUs (ladder_busy(b)) are far apart. */
     uint64_t (*interval)(const struct wb_exec *x, const struct wb_balance *b, const struct wb_sd *sd);
 };
@@ -142,9 +142,9 @@ struct ladder_idle_search {
     const struct wb_cpumask *allowed;
     cpu_id seen[2]; /* looked at already: not charged again */
     uint32_t flag_mask, scanned;
-    bool climbs;    /* 2.6.11+: upward while domains have WAKE_IDLE; else the lowest only */
-    bool nr_guard;  /* 2.6.22+: not when the CPU has more than one task */
-    uint8_t depth;  /* of the domain where one was found */
+    bool climbs;   /* 2.6.11+: upward while domains have WAKE_IDLE; else the lowest only */
+    bool nr_guard; /* 2.6.22+: not when the CPU has more than one task */
+    uint8_t depth; /* of the domain where one was found */
 };
 /* wake_idle(): the first idle CPU, ascending, of the domains of rq's CPU with WAKE_IDLE; WB_NO_CPU: none, or not asked
  * for. */

@@ -30,7 +30,7 @@
 #define O1_RT_PRIOS 100u /* MAX_RT_PRIO */
 #define O1_PRIO_IDLE O1_PRIOS
 #define O1_BONUS_MAX 40u
-#define O1_LOADS 3u     /* damped loads: index i moves 1/2^i of the way per tick */
+#define O1_LOADS 3u /* damped loads: index i moves 1/2^i of the way per tick */
 
 /* Why. Indexes into o1_rules[]. */
 enum o1_rule {
@@ -118,7 +118,7 @@ struct o1_rq {
     uint64_t tick_jiffies;     /* jiffies at its last tick */
     uint64_t next_balance;     /* 2.6.22, jiffies */
     bool idle_at_tick, in_nohz_recently;
-    bool forced_idle;   /* the last tick found it idle for SMT nice */
+    bool forced_idle;                /* the last tick found it idle for SMT nice */
     struct ladder_excluded excluded; /* by the pass that this CPU executes */
 };
 
@@ -283,10 +283,10 @@ extern const struct wb_balance_ops o1_balance_newidle, o1_balance_periodic, o1_b
 bool o1_group_tasks(struct wb_exec *x, struct wb_balance *b,
                     struct wb_sg **out); /* find_busiest_group, 2.6.10 and 2.6.11 */
 bool o1_group_weight(struct wb_exec *x, struct wb_balance *b, struct wb_sg **out); /* 2.6.22 */
-uint64_t o1_interval(const struct o1_sim *o, const struct wb_sd *sd, bool idle); /* jiffies between passes, >= 1 */
+uint64_t o1_interval(const struct o1_sim *o, const struct wb_sd *sd, bool idle);   /* jiffies between passes, >= 1 */
 /* The same for the CPU of a pass. */
 uint64_t o1_interval_of_pass(const struct wb_exec *x, const struct wb_balance *b, const struct wb_sd *sd);
-uint64_t o1_phase(const struct o1_sim *o, cpu_id cpu);                           /* HZ * cpu / NR_CPUS */
+uint64_t o1_phase(const struct o1_sim *o, cpu_id cpu); /* HZ * cpu / NR_CPUS */
 /* Move up to max_tasks tasks of together at most max_weight from b->src to b->dst; both are locked. */
 void o1_move_tasks(struct wb_exec *x, struct wb_balance *b, uint64_t max_tasks, uint64_t max_weight);
 struct o1_power_pick { /* power-savings balancing, o1_power.c */

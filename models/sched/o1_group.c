@@ -28,7 +28,7 @@ static struct wb_rq *look(const struct search *f, cpu_id c)
     return wb_rq(f->x->sim, c);
 }
 
-/* Throughput of the two groups in units of O1_SCALE before and after moving a task from the busiest to the local one. */
+/* Throughput of the two groups in units of O1_SCALE before and after a task moves from the busiest to the local one. */
 static bool gains(const struct search *f, uint64_t add)
 {
     uint64_t bp = f->busiest->power, tp = f->local->power, one = O1_SCALE;
@@ -149,10 +149,10 @@ static void rank_weight(struct search *f, struct o1_group_sum *s)
 
 static bool decide_weight(struct search *f)
 {
-    static const wb_rule rule[] = {[BUSIEST_AVERAGE] = O1_R_LB_AVERAGE, [BUSIEST_TWO] = O1_R_LB_TWO,
-                                   [BUSIEST_GAIN] = O1_R_LB_GAIN};
-    const struct busiest_rules rules = {.scale = O1_SCALE, .min_gain = f->o->min_gain, .keep_task = true,
-                                        .empty_counts = true};
+    static const wb_rule rule[] = {
+        [BUSIEST_AVERAGE] = O1_R_LB_AVERAGE, [BUSIEST_TWO] = O1_R_LB_TWO, [BUSIEST_GAIN] = O1_R_LB_GAIN};
+    const struct busiest_rules rules = {
+        .scale = O1_SCALE, .min_gain = f->o->min_gain, .keep_task = true, .empty_counts = true};
     if (!f->busiest) return false;
     f->pair.avg = O1_SCALE * f->total_load / f->total_power;
     f->pair.pct = f->b->sd->level->imbalance_pct;

@@ -28,7 +28,7 @@ struct row {
     /* less common */
     enum fair_move move;
     const char *light, *heavy, *set; /* tasks of utilisation 100; of nice -5 (weight 3121) */
-    cpu_id pinned; /* + 1: its group has the imbalance flag */
+    cpu_id pinned;                   /* + 1: its group has the imbalance flag */
 };
 #define AT(v, m, l, d, k, b) .releases = (v), .machine = (m), .level = (l), .dst = (d), .kind = (k), .busy = (b)
 #define GIVES(c, n, r) .src = (c), .imbalance = (n), .rule = FAIR_R_LB_##r
@@ -38,17 +38,17 @@ static const struct row rows[] = {
     /* ---- 2.6.23, 2.6.24: power 1024 a pair, room for one task */
     {AT(V23 | V24, PAIRS, 0, 0, IDLE, "1x2"), GIVES(1, 1024, AVERAGE)}, /* min(2048 - 1024, 1024 - 0) */
     {AT(V23 | V24, PAIRS, 0, 0, NEWIDLE, "1x2"), GIVES(1, 1024, AVERAGE)},
-    {AT(V23 | V24, PAIRS, 0, 0, IDLE, "1"), NOTHING(BALANCED)}, /* one task, room for one */
+    {AT(V23 | V24, PAIRS, 0, 0, IDLE, "1"), NOTHING(BALANCED)},     /* one task, room for one */
     {AT(V23 | V24, PAIRS, 1, 0, IDLE, "2-3"), GIVES(2, 1024, TWO)}, /* 512 < 1024; 2048 + 1024 >= 2048 */
     {AT(V23 | V24, PAIRS, 1, 0, IDLE, "2"), NOTHING(BALANCED)},
     {AT(V23 | V24, PAIRS, 1, 0, IDLE, "2x3 3"), GIVES(2, 1024, AVERAGE)}, /* average 4096 / 4 */
     {AT(V23 | V24, PAIRS, 1, 1, IDLE, "2x4"), NOTHING(NOT_MINE)},
     {AT(V23 | V24, PAIRS, 1, 1, NEWIDLE, "2x4"), GIVES(2, 1024, AVERAGE)},
     {AT(V23 | V24, PAIRS, 1, 1, IDLE, "0 2x4"), GIVES(2, 1024, TWO)}, /* min(2816, 256); 4096 + 1024 >= 1024 + 2048 */
-    {AT(V24, PAIRS, 0, 0, BUSY, "0 1x3"), GIVES(1, 1024, AVERAGE)}, /* average 2048 */
-    {AT(V23, PAIRS, 0, 0, BUSY, "0 1x3"), GIVES(1, 1024, TWO)},     /* measured loads are rounded down: 1023 */
-    {AT(V23 | V24, PAIRS, 0, 0, BUSY, "0x4 1x5"), NOTHING(BALANCED)},     /* 5120 <= 125 % of 4096 */
-    {AT(V24, PAIRS, 0, 0, BUSY, "0x2 1x3"), GIVES(1, 1024, TWO)}, /* 512; 3072 + 1024 >= 2048 + 2048 */
+    {AT(V24, PAIRS, 0, 0, BUSY, "0 1x3"), GIVES(1, 1024, AVERAGE)},   /* average 2048 */
+    {AT(V23, PAIRS, 0, 0, BUSY, "0 1x3"), GIVES(1, 1024, TWO)},       /* measured loads are rounded down: 1023 */
+    {AT(V23 | V24, PAIRS, 0, 0, BUSY, "0x4 1x5"), NOTHING(BALANCED)}, /* 5120 <= 125 % of 4096 */
+    {AT(V24, PAIRS, 0, 0, BUSY, "0x2 1x3"), GIVES(1, 1024, TWO)},     /* 512; 3072 + 1024 >= 2048 + 2048 */
     /* an uneven group within its capacity: 3121 - 0 > 1024 (2.6.24); its only task is too heavy to take */
     {AT(V24, PAIRS, 1, 0, IDLE, ""), NOTHING(NO_QUEUE), .heavy = "2"},
     {AT(V23, PAIRS, 1, 0, IDLE, ""), NOTHING(BALANCED), .heavy = "2"},
@@ -71,14 +71,15 @@ static const struct row rows[] = {
     /* ---- 5.4 */
     /* overloaded: min(1536, 512) = 512 < 1024; 2048 + 1024 >= 2048 */
     {AT(V54, QUADS, 0, 0, IDLE, "1x2"), GIVES(1, 1024, TWO)},
-    {AT(V54, QUADS, 0, 0, IDLE, "1"), NOTHING(BALANCED)},        /* 1 idle <= 0 + 1 */
-    {AT(V54, QUADS, 0, 0, NEWIDLE, "1"), GIVES(1, 1024, TWO)}, /* load alone; its only task runs */
+    {AT(V54, QUADS, 0, 0, IDLE, "1"), NOTHING(BALANCED)},                /* 1 idle <= 0 + 1 */
+    {AT(V54, QUADS, 0, 0, NEWIDLE, "1"), GIVES(1, 1024, TWO)},           /* load alone; its only task runs */
     {AT(V54, QUADS, 0, 0, IDLE, ""), NOTHING(BALANCED), .light = "1x2"}, /* not overloaded, 1 <= 0 + 1 */
     {AT(V54, QUADS, 0, 0, NEWIDLE, ""), GIVES(1, 1024, TWO), .light = "1x2"},
-    /* two tasks more than here where the level below spreads: no capacity. min(768, 256) * 2 = 512; 1024 + 512 >= 1024 */
+    /* two tasks more than here where the level below spreads: no capacity. 256 * 2 = 512; 1024 + 512 >= 1024 */
     {AT(V54, SMT, 1, 0, IDLE, "2-3"), GIVES(2, 1024, TWO)},
     {AT(V54, SMT, 1, 0, IDLE, "2"), NOTHING(BALANCED)},
-    {AT(V54, QUADS, 0, 0, BUSY, "0 1x3 2-3"), GIVES(1, 1024, TWO)},      /* average 1536: 512; 3072 + 1024 >= 1024 + 1024 * 2 */
+    {AT(V54, QUADS, 0, 0, BUSY, "0 1x3 2-3"),
+     GIVES(1, 1024, TWO)}, /* average 1536: 512; 3072 + 1024 >= 1024 + 1024 * 2 */
     {AT(V54, QUADS, 0, 0, BUSY, "0x2 1x2 2-3"), NOTHING(BALANCED)},
     {AT(V54, QUADS, 1, 1, IDLE, "4x2"), NOTHING(NOT_MINE)},
     /* affinity: a quarter of a task would level all, but the queue's only task is heavier */
@@ -208,14 +209,14 @@ static void check_row(const struct row *r, size_t i, enum fair_release v)
     if (r->pinned)
         for (uint32_t g = 0; g < sd->ngroups; g++)
             if (wb_mask_test(&sd->groups[g].mask, r->pinned - 1)) *fair_group_pinned(&sd->groups[g]) = 1;
-    struct wb_balance b = {.kind = r->kind, .this_cpu = r->dst, .exec_cpu = r->dst, .dst = r->dst, .src = NONE, .sd = sd};
+    struct wb_balance b = {
+        .kind = r->kind, .this_cpu = r->dst, .exec_cpu = r->dst, .dst = r->dst, .src = NONE, .sd = sd};
     struct fair_pass *pass = &fair_rq(&s->rq[r->dst])->bal.pass;
     *pass = (struct fair_pass){.new_dst = NONE};
     const struct wb_balance_ops *ops = r->kind == WB_BAL_NEWIDLE ? &fair_balance_newidle : &fair_balance_periodic;
     bool found = ops->find(fake_exec(s, r->dst), &b);
     bool ok = found == (r->src != NONE) && (!r->rule || b.rule == r->rule);
-    if (ok && found)
-        ok = b.src == r->src && b.imbalance == r->imbalance && pass->move == r->move;
+    if (ok && found) ok = b.src == r->src && b.imbalance == r->imbalance && pass->move == r->move;
     if (!ok) {
         print_error("row %zu: %s, expected src %d imbalance %lld move %d (%s)\n", i, text(s, &b, found), (int)r->src,
                     (long long)r->imbalance, (int)r->move, fair_rules[r->rule]);

@@ -1,4 +1,5 @@
-/* Balancing of the fair classes step by step: which tasks go, what is learnt, when it starts, tickless CPUs, capacities.
+/* Balancing of the fair classes step by step: which tasks go, what is learnt, when it starts, tickless CPUs,
+ * capacities.
  * wb-link: wb_sched wb_ipc wb_kernel wb_machine wb_scenario wb_core */
 #include "wbtest.h"
 
@@ -61,8 +62,8 @@ static void order_of_pulls(void **state)
         struct wb_sim *s = build(table[i].v, QUADS, "", NULL);
         struct wb_task *t[5];
         queue_of_five(s, t);
-        struct wb_task *first = table[i].expected < 0 ? fair_of_node(fair_rq(&s->rq[1])->tree.first)->t
-                                                      : t[table[i].expected];
+        struct wb_task *first =
+            table[i].expected < 0 ? fair_of_node(fair_rq(&s->rq[1])->tree.first)->t : t[table[i].expected];
         struct wb_balance b = pass_of(s, 0, 1, WB_BAL_PERIODIC_IDLE);
         assert_int_equal(pull(s, &b, table[i].amount), 1);
         assert_int_equal(first->cpu, 0);
@@ -99,11 +100,16 @@ static void hot_tasks_stay_until_tries_are_over(void **state)
         const char *set;
     } table[] = {
         {FAIR_2_6_23, 0, 0, 1, NULL}, /* no test at all */
-        {FAIR_2_6_24, 499999, 0, 0, NULL},       {FAIR_2_6_24, 500000, 0, 1, NULL},
-        {FAIR_2_6_24, 0, 1, 0, NULL},            {FAIR_2_6_24, 0, 2, 1, NULL}, /* cache_nice_tries 1 */
-        {FAIR_2_6_36, 499999, 0, 0, NULL},       {FAIR_5_4, 499999, 1, 0, NULL},
-        {FAIR_5_4, 499999, 2, 1, NULL},          {FAIR_6_18, 499999, 0, 0, NULL},
-        {FAIR_6_18, 500000, 0, 1, NULL},         {FAIR_6_18, 0, 0, 1, "policy.cache_hot=false"},
+        {FAIR_2_6_24, 499999, 0, 0, NULL},
+        {FAIR_2_6_24, 500000, 0, 1, NULL},
+        {FAIR_2_6_24, 0, 1, 0, NULL},
+        {FAIR_2_6_24, 0, 2, 1, NULL}, /* cache_nice_tries 1 */
+        {FAIR_2_6_36, 499999, 0, 0, NULL},
+        {FAIR_5_4, 499999, 1, 0, NULL},
+        {FAIR_5_4, 499999, 2, 1, NULL},
+        {FAIR_6_18, 499999, 0, 0, NULL},
+        {FAIR_6_18, 500000, 0, 1, NULL},
+        {FAIR_6_18, 0, 0, 1, "policy.cache_hot=false"},
         {FAIR_6_18, 0, 0, 1, "policy.migration_cost=0 ms"},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
@@ -142,12 +148,18 @@ static void amounts(void **state)
         int64_t amount;
         uint32_t failed, moved;
     } table[] = {
-        {FAIR_5_4, FAIR_MOVE_LOAD, 511, 0, 0},   {FAIR_5_4, FAIR_MOVE_LOAD, 512, 0, 1},  /* half of 1024 */
-        {FAIR_5_15, FAIR_MOVE_LOAD, 1023, 0, 0}, {FAIR_5_15, FAIR_MOVE_LOAD, 512, 1, 1}, /* halved by each failure */
-        {FAIR_6_1, FAIR_MOVE_UTIL, 299, 0, 0},   {FAIR_6_1, FAIR_MOVE_UTIL, 299, 1, 0},
-        {FAIR_6_12, FAIR_MOVE_UTIL, 299, 1, 1},  {FAIR_6_12, FAIR_MOVE_UTIL, 600, 0, 2},
-        {FAIR_6_12, FAIR_MOVE_TASK, 3, 0, 3},    {FAIR_6_12, FAIR_MOVE_LOAD, 2048, 0, 2},
-        {FAIR_2_6_35, 0, 511, 0, 0},             {FAIR_2_6_35, 0, 512, 0, 1},
+        {FAIR_5_4, FAIR_MOVE_LOAD, 511, 0, 0},
+        {FAIR_5_4, FAIR_MOVE_LOAD, 512, 0, 1}, /* half of 1024 */
+        {FAIR_5_15, FAIR_MOVE_LOAD, 1023, 0, 0},
+        {FAIR_5_15, FAIR_MOVE_LOAD, 512, 1, 1}, /* halved by each failure */
+        {FAIR_6_1, FAIR_MOVE_UTIL, 299, 0, 0},
+        {FAIR_6_1, FAIR_MOVE_UTIL, 299, 1, 0},
+        {FAIR_6_12, FAIR_MOVE_UTIL, 299, 1, 1},
+        {FAIR_6_12, FAIR_MOVE_UTIL, 600, 0, 2},
+        {FAIR_6_12, FAIR_MOVE_TASK, 3, 0, 3},
+        {FAIR_6_12, FAIR_MOVE_LOAD, 2048, 0, 2},
+        {FAIR_2_6_35, 0, 511, 0, 0},
+        {FAIR_2_6_35, 0, 512, 0, 1},
         {FAIR_2_6_24, 0, 1, 0, 1}, /* 512 > 1 + 1024 no: FUZZ */
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
@@ -385,11 +397,16 @@ static void gates(void **state)
         uint64_t avg_idle, cost; /* ns, of the lowest domain */
         bool starts;
     } table[] = {
-        {FAIR_2_6_23, "1", 0, 0, true},           {FAIR_2_6_36, "1x2", 499999, 0, false},
-        {FAIR_2_6_36, "1x2", 500000, 0, true},    {FAIR_5_4, "1x2", 500000, 0, true},
-        {FAIR_5_4, "1x2", 499999, 0, false},      {FAIR_5_4, "1", 900000, 0, false}, /* nobody has two */
-        {FAIR_5_15, "1x2", 600000, 600001, false}, {FAIR_6_1, "1x2", 3000, 3001, false},
-        {FAIR_6_1, "1x2", 3001, 3001, true},      {FAIR_6_18, "1x2", 10, 0, true},
+        {FAIR_2_6_23, "1", 0, 0, true},
+        {FAIR_2_6_36, "1x2", 499999, 0, false},
+        {FAIR_2_6_36, "1x2", 500000, 0, true},
+        {FAIR_5_4, "1x2", 500000, 0, true},
+        {FAIR_5_4, "1x2", 499999, 0, false},
+        {FAIR_5_4, "1", 900000, 0, false}, /* nobody has two */
+        {FAIR_5_15, "1x2", 600000, 600001, false},
+        {FAIR_6_1, "1x2", 3000, 3001, false},
+        {FAIR_6_1, "1x2", 3001, 3001, true},
+        {FAIR_6_18, "1x2", 10, 0, true},
         {FAIR_6_18, "1", 900000, 0, false},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
@@ -427,8 +444,8 @@ static void costs_are_learnt(void **state)
     assert_int_equal(cost_after(FAIR_5_4, 0, 5, 0), 5000);
     assert_int_equal(cost_after(FAIR_6_12, 7000, 5, 0), 7000); /* the highest counts */
     assert_int_equal(cost_after(FAIR_6_12, 0, 900, 0), 900000);
-    assert_int_equal(cost_after(FAIR_6_18, 0, 5, 0), 0);          /* 1.5 times nothing */
-    assert_int_equal(cost_after(FAIR_6_18, 0, 5, 1), 5000);       /* only a success lifts it off 0 */
+    assert_int_equal(cost_after(FAIR_6_18, 0, 5, 0), 0);    /* 1.5 times nothing */
+    assert_int_equal(cost_after(FAIR_6_18, 0, 5, 1), 5000); /* only a success lifts it off 0 */
     assert_int_equal(cost_after(FAIR_6_18, 4000, 1, 0), 6000);
     assert_int_equal(cost_after(FAIR_6_18, 400000, 1, 0), 500200); /* migration_cost + 200 ns */
 }
@@ -464,7 +481,7 @@ static void imb_numa_nr(void **state)
         const char *machine;
         uint64_t expected;
     } table[] = {
-        {"topology = \"pack:2 [numa] l3:8(size=33554432) core:8 pu:2\";", 8},  /* 2 x Milan: caches per node */
+        {"topology = \"pack:2 [numa] l3:8(size=33554432) core:8 pu:2\";", 8},    /* 2 x Milan: caches per node */
         {"topology = \"pack:2 [numa] l3:1(size=110100480) core:56 pu:2\";", 14}, /* SPR 2 x 56: 112 / 8 */
         {QUADS, 1},
     };
@@ -626,7 +643,8 @@ static void forks_spread(void **state)
     } table[] = {
         {FAIR_2_6_24, QUADS, "0", NULL, 4, FAIR_R_FORK_IDLEST}, /* nodes fork, and 0 < 112 % of nothing */
         {FAIR_2_6_24, PAIRS, "0", NULL, 0, FAIR_R_FORK_LOCAL},
-        {FAIR_2_6_36, PAIRS, "0", NULL, 3, FAIR_R_FORK_IDLEST}, /* 2, and below it 100 * 0 < 112 * 0 no: its neighbour */
+        {FAIR_2_6_36, PAIRS, "0", NULL, 3,
+         FAIR_R_FORK_IDLEST},                                 /* 2, and below it 100 * 0 < 112 * 0 no: its neighbour */
         {FAIR_5_15, QUADS, "0", NULL, 4, FAIR_R_FORK_IDLEST}, /* 1 + 1 < 4 / 4 no; idlest CPU of the idlest node */
         {FAIR_6_12, QUADS, "0", NULL, 4, FAIR_R_FORK_IDLEST}, /* 1 + 1 <= 1 no */
         {FAIR_6_12, "topology = \"pack:2 [numa] l3:2(size=8388608) core:4 pu:1\";", "0", NULL, 4, FAIR_R_FORK_IDLEST},

@@ -15,14 +15,14 @@ struct row {
     uint32_t how, where;
     /* less common */
     bool irq, cold, kthread;
-    int recent;                          /* + 1 */
-    uint32_t waker_flips, wakee_flips;   /* waker_flips: before this wakeup adds one */
-    int scan;                            /* nr_idle_scan + 1 */
-    int cores;                           /* has_idle_cores + 1 */
-    uint32_t avg_idle;                   /* ns, of the waker's CPU */
+    int recent;                        /* + 1 */
+    uint32_t waker_flips, wakee_flips; /* waker_flips: before this wakeup adds one */
+    int scan;                          /* nr_idle_scan + 1 */
+    int cores;                         /* has_idle_cores + 1 */
+    uint32_t avg_idle;                 /* ns, of the waker's CPU */
     const char *allowed, *idle_class, *set;
     int nice;
-    uint32_t rule;                       /* in place of how and where */
+    uint32_t rule; /* in place of how and where */
 };
 #define SYNC WB_WF_SYNC
 #define AT(v, m, p, h, fl, b, c) \
@@ -273,7 +273,7 @@ static const struct row cache_rows[] = {
     /* interrupts on an idle CPU */
     {AT(MODERN, QUADS, 1, 0, 0, "", 1), H(BOTH_IDLE), W(IDLE), .irq = true},
     {AT(MODERN, QUADS, 1, 0, 0, "1", 0), H(THIS_IDLE), W(IDLE), .irq = true},
-    {AT(V515, QUADS, 4, 0, 0, "4", 0), H(LOAD), W(IDLE), .irq = true}, /* 100 * 1024 < 108 * 1024 */
+    {AT(V515, QUADS, 4, 0, 0, "4", 0), H(LOAD), W(IDLE), .irq = true},  /* 100 * 1024 < 108 * 1024 */
     {AT(V54, QUADS, 4, 0, 0, "4", 5), H(NO_PULL), W(CPU), .irq = true}, /* 100 * 1024 < 0 no */
     {AT(V54, QUADS, 4, 0, 0, "", 4), H(NO_PULL), W(IDLE), .irq = true},
     {AT(V515, QUADS, 4, 0, 0, "", 4), H(PREV_IDLE), W(IDLE), .irq = true},
@@ -294,7 +294,8 @@ static const struct row cache_rows[] = {
     /* 5.4, average idle 512 ns: 4 * 1 > 4 * 1 no, so 4: looks at 0, 1, 2 */
     {AT(V54, QUADS, 4, 0, SYNC, "1-2 4", 0), H(SYNC), W(LIMIT), .avg_idle = 512},
     {AT(V54, QUADS, 4, 0, SYNC, "1 4", 2), H(SYNC), W(CPU), .avg_idle = 512},
-    {AT(V54, QUADS, 4, 0, SYNC, "1-2 4", 3), H(SYNC), W(CPU), .avg_idle = 512, .set = "policy.features=[\"NO_SIS_PROP\"]"},
+    {AT(V54, QUADS, 4, 0, SYNC, "1-2 4", 3), H(SYNC), W(CPU), .avg_idle = 512,
+     .set = "policy.features=[\"NO_SIS_PROP\"]"},
     /* recently used CPU */
     {AT(MODERN, QUADS, 4, 0, SYNC, "4", 3), H(SYNC), W(RECENT), .recent = 4},
     {AT(MODERN, QUADS, 4, 0, SYNC, "3 4", 1), H(SYNC), W(CPU), .recent = 4},
@@ -316,10 +317,13 @@ static const struct row cache_rows[] = {
     /* only SCHED_IDLE tasks there: as good as idle for the search, not for wake_affine: 100 * 2048 < 108 * 3 */
     {AT(MODERN, QUADS, 4, 0, 0, "", 4), H(NO_PULL), W(IDLE), .idle_class = "4"},
     /* switches of wake_affine */
-    {AT(MODERN, QUADS, 4, 0, SYNC, "", 4), H(NO_PULL), W(IDLE), .set = "policy.features=[\"NO_WA_IDLE\",\"NO_WA_WEIGHT\"]"},
+    {AT(MODERN, QUADS, 4, 0, SYNC, "", 4), H(NO_PULL), W(IDLE),
+     .set = "policy.features=[\"NO_WA_IDLE\",\"NO_WA_WEIGHT\"]"},
     {AT(MODERN, QUADS, 4, 0, 0, "4x3", 5), H(NO_PULL), W(CPU), .set = "policy.features=[\"NO_WA_WEIGHT\"]"},
-    {AT(V515, QUADS, 4, 0, 0, "4x2", 5), H(NO_PULL), W(CPU), .set = "policy.features=[\"NO_WA_BIAS\"]"}, /* 2048 < 2048 */
-    {AT(V515, QUADS, 4, 0, SYNC, "0 4x2", 1), H(LOAD_SYNC), W(CPU), .set = "policy.features=[\"NO_WA_BIAS\"]"}, /* + 1 */
+    {AT(V515, QUADS, 4, 0, 0, "4x2", 5), H(NO_PULL), W(CPU),
+     .set = "policy.features=[\"NO_WA_BIAS\"]"}, /* 2048 < 2048 */
+    {AT(V515, QUADS, 4, 0, SYNC, "0 4x2", 1), H(LOAD_SYNC), W(CPU),
+     .set = "policy.features=[\"NO_WA_BIAS\"]"}, /* + 1 */
     {AT(V54, QUADS, 4, 0, 0, "4x3", 5), H(NO_PULL), W(CPU), .set = "policy.features=[\"NO_WA_BIAS\"]"},
     /* threads: an idle core is advertised; prev busy, its sibling idle */
     {AT(MODERN, SMT, 2, 0, SYNC, "2", 4), H(SYNC), W(CORE)},
@@ -404,7 +408,8 @@ static void full_cache_stacks_on_the_target(void **state)
 static void wakers_of_many_are_wide_at_llc_size_flips(void **state)
 {
     (void)state;
-    const struct row below = {AT(MODERN, QUADS, 6, 0, SYNC, "", 1), H(SYNC), W(CPU), .waker_flips = 99, .wakee_flips = 3};
+    const struct row below = {AT(MODERN, QUADS, 6, 0, SYNC, "", 1), H(SYNC), W(CPU), .waker_flips = 99,
+                              .wakee_flips = 3};
     const struct row at = {AT(MODERN, QUADS, 6, 0, SYNC, "", 6), H(WIDE), W(IDLE), .waker_flips = 99, .wakee_flips = 4};
     check_signature(&below, MODERN);
     check_signature(&at, MODERN);
@@ -412,7 +417,7 @@ static void wakers_of_many_are_wide_at_llc_size_flips(void **state)
 
 /* ---- beyond tables ---- */
 
-/* A waker of one task keeps its flips at 1; one of two tasks in turn flips each time; a second without wakeups halves. */
+/* A waker of one task keeps its flips at 1; of two in turn it flips each time; a second without wakeups halves. */
 static void flips_count_changes_of_wakee(void **state)
 {
     (void)state;
@@ -471,9 +476,9 @@ static void idle_core_hint(void **state)
 static void scans_are_paid(void **state)
 {
     (void)state;
-    struct row r = {AT(MODERN, "topology = \"pack:2 [numa] l3:1(size=33554432) core:16 pu:1\";", 16, 0, SYNC, "1-16",
-                       0),
-                    .scan = 11};
+    struct row r = {
+        AT(MODERN, "topology = \"pack:2 [numa] l3:1(size=33554432) core:16 pu:1\";", 16, 0, SYNC, "1-16", 0),
+        .scan = 11};
     struct scene k;
     build(&k, &r, FAIR_6_12);
     uint64_t before = k.s->scans;
@@ -493,8 +498,9 @@ static void queueing_by_version(void **state)
         const char *busy, *set;
         bool queued;
     } table[] = {
-        {FAIR_2_6_36, 4, "", NULL, false}, {FAIR_5_4, 4, "", NULL, true},   {FAIR_5_4, 1, "", NULL, false},
-        {FAIR_5_15, 1, "", NULL, true},    {FAIR_5_15, 1, "1", NULL, false}, {FAIR_6_18, 4, "4", NULL, true},
+        {FAIR_2_6_36, 4, "", NULL, false}, {FAIR_5_4, 4, "", NULL, true},
+        {FAIR_5_4, 1, "", NULL, false},    {FAIR_5_15, 1, "", NULL, true},
+        {FAIR_5_15, 1, "1", NULL, false},  {FAIR_6_18, 4, "4", NULL, true},
         {FAIR_6_18, 0, "", NULL, false},   {FAIR_6_12, 4, "", "policy.features=[\"NO_TTWU_QUEUE\"]", false},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
@@ -519,8 +525,8 @@ static void capacities(void **state)
         enum fair_how how;
         enum fair_where where;
     } table[] = {
-        {FAIR_5_4, 700, "", 4, 4, FAIR_H_UNFIT, FAIR_W_IDLE},     /* 700 * 1280 >= 446 * 1024 */
-        {FAIR_5_4, 300, "", 4, 4, FAIR_H_SYNC, FAIR_W_PREV},      /* 300 * 1280 < 446 * 1024 */
+        {FAIR_5_4, 700, "", 4, 4, FAIR_H_UNFIT, FAIR_W_IDLE}, /* 700 * 1280 >= 446 * 1024 */
+        {FAIR_5_4, 300, "", 4, 4, FAIR_H_SYNC, FAIR_W_PREV},  /* 300 * 1280 < 446 * 1024 */
         {FAIR_6_12, 300, "4", 4, 1, FAIR_H_SYNC, FAIR_W_CAPACITY},
         {FAIR_6_12, 700, "", 4, 4, FAIR_H_SYNC, FAIR_W_PREV},
         {FAIR_6_12, 700, "4", 4, 5, FAIR_H_SYNC, FAIR_W_CAPACITY}, /* first idle CPU that fits */

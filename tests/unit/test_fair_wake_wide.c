@@ -7,21 +7,24 @@
     "schema = 1;\nkernel : { base = \"linux-5.4\"; };\n" \
     "machine : { base = \"smp16\"; topology = \"pack:2 [numa] l3:1(size=20MiB) core:4 pu:1\"; };\n"
 
-/* One dispatcher of seven workers. A worker computes for 300 us on average and answers; every second time it tells a logger too, so
- * that it has flips of its own. */
-static const char many[] =
-    MACHINE "workload = ( { kind = \"custom\"; start_cpu = 0;\n"
-            "  events = [ \"e0 0\", \"e1 0\", \"e2 0\", \"e3 0\", \"e4 0\", \"e5 0\", \"e6 0\", \"done 0\", \"log\" ];\n"
-            "  tasks = (\n"
-            "  { name = \"boss\"; program = [ \"loop 1000000\", \"wake e0 sync\", \"wake e1 sync\", \"wake e2 sync\", \"wake e3 sync\",\n"
-            "    \"wake e4 sync\", \"wake e5 sync\", \"wake e6 sync\", \"wait done\", \"wait done\", \"wait done\", \"wait done\",\n"
-            "    \"wait done\", \"wait done\", \"wait done\", \"count rounds\", \"end\" ]; },\n"
+/* One dispatcher of seven workers. A worker computes for 300 us on average and answers; every second time it tells a
+ * logger too, so that it has flips of its own. */
+static const char many[] = MACHINE
+    "workload = ( { kind = \"custom\"; start_cpu = 0;\n"
+    "  events = [ \"e0 0\", \"e1 0\", \"e2 0\", \"e3 0\", \"e4 0\", \"e5 0\", \"e6 0\", \"done 0\", \"log\" ];\n"
+    "  tasks = (\n"
+    "  { name = \"boss\"; program = [ \"loop 1000000\", \"wake e0 sync\", \"wake e1 sync\", \"wake e2 sync\", \"wake "
+    "e3 sync\",\n"
+    "    \"wake e4 sync\", \"wake e5 sync\", \"wake e6 sync\", \"wait done\", \"wait done\", \"wait done\", \"wait "
+    "done\",\n"
+    "    \"wait done\", \"wait done\", \"wait done\", \"count rounds\", \"end\" ]; },\n"
 #define WORKER(n) \
-    "  { name = \"w" n "\"; program = [ \"loop 1000000\", \"wait e" n "\", \"run exp(300 us)\", \"wake log\", \"wake done\", \"wait e" n \
+    "  { name = \"w" n "\"; program = [ \"loop 1000000\", \"wait e" n \
+    "\", \"run exp(300 us)\", \"wake log\", \"wake done\", \"wait e" n \
     "\", \"run exp(300 us)\", \"wake done\", \"end\" ]; },\n"
-            WORKER("0") WORKER("1") WORKER("2") WORKER("3") WORKER("4") WORKER("5") WORKER("6")
-            "  { name = \"logger\"; program = [ \"loop 1000000\", \"wait log\", \"end\" ]; } ); } );\n"
-            "run : { seed = 7L; duration = \"2 s\"; warmup = \"200 ms\"; };\n";
+    WORKER("0") WORKER("1") WORKER("2") WORKER("3") WORKER("4") WORKER("5")
+        WORKER("6") "  { name = \"logger\"; program = [ \"loop 1000000\", \"wait log\", \"end\" ]; } ); } );\n"
+                    "run : { seed = 7L; duration = \"2 s\"; warmup = \"200 ms\"; };\n";
 
 /* Two tasks that answer each other, left on two nodes by their affinity, which is then lifted. */
 static const char pair[] =
