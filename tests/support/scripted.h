@@ -1,6 +1,6 @@
 /*
- * scripted.h - a workload kind for tests: tasks that run lists of C operations on one pipe and one sleeping lock, and
- * write down when each operation was done and what it returned.
+ * scripted.h - a workload kind for tests: tasks that run lists of C operations on one pipe and one sleeping
+ * lock, and write down when each operation was done and what it returned.
  *
  *     static const struct script_op a[] = {{SCRIPT_WRITE, 1000}, {SCRIPT_WRITE, 4000}, {SCRIPT_DONE, 0}};
  *     struct script scripts[] = {{.op = a, .cpu = 0, .writes = true}};
@@ -8,7 +8,8 @@
  *     scripted_build(&s, "kernel : { pipe = \"2.6.10\"; };");      // machine, workload and run are added when missing
  *     wb_sim_run(s.sim); ... scripted_free(&s);
  *
- * A read that meets the end of file and a write without readers end their task, as DONE does; it closes what it holds.
+ * A read that meets the end of file and a write without readers end their task, as DONE does; it closes what
+ * it holds.
  */
 #ifndef WB_SCRIPTED_H
 #define WB_SCRIPTED_H

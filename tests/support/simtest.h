@@ -14,8 +14,8 @@ struct simtest {
     struct wb_sim *sim;
 };
 
-/* Load and build replication 0; fails the test with the rendered errors when that does not work. sets: "key=value" strings,
- * NULL-terminated, or NULL. opt may be NULL. */
+/* Load and build replication 0; fails the test with the rendered errors when that does not work. sets:
+ * "key=value" strings, NULL-terminated, or NULL. opt may be NULL. */
 struct simtest simtest_build(const char *text, const char *const *sets, const struct wb_run_options *opt);
 struct simtest simtest_build_replication(const char *text, const char *const *sets, const struct wb_run_options *opt,
                                          uint32_t replication);
@@ -23,7 +23,8 @@ struct simtest simtest_build_replication(const char *text, const char *const *se
 extern const struct wb_policy_ops *const *simtest_policies;
 extern const struct wb_workload_ops *const *simtest_workloads;
 void simtest_free(struct simtest *t);
-/* Build, run to the end, return the named metric of `instance` (UINT32_MAX = machine); fails the test when it is not there. */
+/* Build, run to the end, return the named metric of `instance` (UINT32_MAX = machine); fails the test when it
+ * is not there. */
 double simtest_metric(struct simtest *t, uint32_t instance, const char *name);
 /* Build, run, fingerprint, free. */
 uint64_t simtest_fingerprint(const char *text, const char *const *sets, const struct wb_run_options *opt);
