@@ -43,24 +43,24 @@ rows() {
     echo "pipe ping-pong, CPU 0, processes|us|perf_pipe 0 $n|scaled 1e6 taskset -c 0 perf bench sched pipe -l $n"
     echo "pipe ping-pong, CPU 0, threads|us|perf_pipe 0 $n -T|scaled 1e6 taskset -c 0 perf bench sched pipe -l $n -T"
     echo "pipe ping-pong, CPU 0, lmbench|us|lat lat_pipe SINGLE|scaled 1e6 taskset -c 0 lat_pipe"
-    echo "pipe ping-pong, CPUs 0 and 1, lmbench|us|lat lat_pipe UNIQUE|keyed 1e6 pipe_latency --cpus 0,1 --duration 1s"
-    echo "AF_UNIX ping-pong, CPU 0, lmbench|us|lat lat_unix SINGLE|keyed_inverse 1e6 unix_rr --allowed 0 --duration 1s"
-    echo "pipe 64 KiB, CPU 0, lmbench|MB/s|bw SINGLE 64k|keyed 1e-6 pipe_bw --allowed 0 --duration 1s"
-    echo "pipe 4 KiB, CPU 0, lmbench|MB/s|bw SINGLE 4096|keyed 1e-6 pipe_bw --allowed 0 --message 4KiB --duration 1s"
-    echo "pipe 64 KiB, CPUs 0 and 1, lmbench|MB/s|bw UNIQUE 64k|keyed 1e-6 pipe_bw --writer-cpus 1 --reader-cpus 0 --duration 1s"
+    echo "pipe ping-pong, CPUs 0 and 1, lmbench|us|lat lat_pipe UNIQUE|median_time 1e6 pipe_latency --cpus 0,1 --duration 1s"
+    echo "AF_UNIX ping-pong, CPU 0, lmbench|us|lat lat_unix SINGLE|median_time 1e6 unix_rr --allowed 0 --duration 1s"
+    echo "pipe 64 KiB, CPU 0, lmbench|MB/s|bw SINGLE 64k|median_rate 1e-6 pipe_bw --allowed 0 --duration 1s"
+    echo "pipe 4 KiB, CPU 0, lmbench|MB/s|bw SINGLE 4096|median_rate 1e-6 pipe_bw --allowed 0 --message 4KiB --duration 1s"
+    echo "pipe 64 KiB, CPUs 0 and 1, lmbench|MB/s|bw UNIQUE 64k|median_rate 1e-6 pipe_bw --writer-cpus 1 --reader-cpus 0 --duration 1s"
     echo "getppid, CPU 0|ns|perf_syscall $s|inverse 1e9 taskset -c 0 perf bench syscall basic -l $s"
     echo "TCP_RR 1 B, CPU 0|1/s|rr TCP_RR 0,0 1,1|scaled 1 netperf -t TCP_RR -l 1 -T 0,0 -- -r 1,1"
     echo "TCP_RR 1 KiB, CPU 0|1/s|rr TCP_RR 0,0 1K,1K|scaled 1 netperf -t TCP_RR -l 1 -T 0,0 -- -r 1K,1K"
     echo "UDP_RR 1 B, CPU 0|1/s|rr UDP_RR 0,0 1,1|scaled 1 netperf -t UDP_RR -l 1 -T 0,0 -- -r 1,1"
     echo "TCP_RR 1 B, CPUs 0 and 1|1/s|rr TCP_RR 0,1 1,1|scaled 1 netperf -t TCP_RR -l 1 -T 0,1 -- -r 1,1"
     local mode
-    for mode in "" "-p" "-T" "-T -p"; do
-        echo "hackbench -g 2 -l 500 $mode, CPU 0|s|hack 0 -g 2 -l 500 $mode|scaled 1 taskset -c 0 hackbench -g 2 -l 500 $mode"
+    for mode in "-l 500" "-l 2000 -p" "-l 500 -T" "-l 2000 -T -p"; do
+        echo "hackbench -g 2 $mode, CPU 0|s|hack 0 -g 2 $mode|scaled 1 taskset -c 0 hackbench -g 2 $mode"
     done
     echo "hackbench -g 5 -l 400, all CPUs|s|hack free -g 5 -l 400|scaled 1 hackbench -g 5 -l 400"
     echo "hackbench -g 5 -l 800 -p, all CPUs|s|hack free -g 5 -l 800 -p|scaled 1 hackbench -g 5 -l 800 -p"
     echo "perf messaging -g 2 -l 500, CPU 0|s|perf_messaging -g 2 -l 500|scaled 1 taskset -c 0 perf bench sched messaging -g 2 -l 500"
-    echo "perf messaging -g 2 -l 500 -t -p, CPU 0|s|perf_messaging -g 2 -l 500 -t -p|scaled 1 taskset -c 0 perf bench sched messaging -g 2 -l 500 -t -p"
+    echo "perf messaging -g 2 -l 2000 -t -p, CPU 0|s|perf_messaging -g 2 -l 2000 -t -p|scaled 1 taskset -c 0 perf bench sched messaging -g 2 -l 2000 -t -p"
 }
 
 # --- peers ---
@@ -79,8 +79,13 @@ rr() { "$netperf" -P 0 -t "$1" -H 127.0.0.1 -p 42865 -l 1 -T "$2" -- -r "$3" 2>/
 # --- ours ---
 scaled() { local k=$1; shift; per "$(ours -- "$@")" "$(awk -v k="$k" 'BEGIN { print 1 / k }')"; }
 inverse() { local k=$1; shift; awk -v v="$(ours -- "$@")" -v k="$k" 'BEGIN { if (v > 0) printf "%.9g\n", k / v }'; }
-keyed() { local k=$1; shift; per "$(ours "$@")" "$(awk -v k="$k" 'BEGIN { print 1 / k }')"; }
-keyed_inverse() { local k=$1; shift; awk -v v="$(ours "$@")" -v k="$k" 'BEGIN { if (v > 0) printf "%.9g\n", k / v }'; }
+# Median of the windows' rates, as lmbench reports the median of its batches: on a shared machine a mean holds the time of others too.
+window() {
+    "$wakebal" real -q --gate off --window 50ms --export-json - "$@" 2>/dev/null |
+        awk -F'[:,]' '/"windows"/ { m = 1 } m && /"p50"/ { print $2 + 0; exit }'
+}
+median_rate() { local k=$1; shift; awk -v v="$(window "$@")" -v k="$k" 'BEGIN { if (v > 0) printf "%.9g\n", k * v }'; }
+median_time() { local k=$1; shift; awk -v v="$(window "$@")" -v k="$k" 'BEGIN { if (v > 0) printf "%.9g\n", k / v }'; }
 
 if command -v "$netserver" >/dev/null; then
     "$netserver" -D -4 -L 127.0.0.1 -p 42865 >/dev/null 2>&1 &
