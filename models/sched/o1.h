@@ -100,10 +100,12 @@ struct o1_task {
     bool pulled;         /* being pulled: keeps array kind and priority */
 };
 
+#define O1_NORMAL_PRIOS (O1_PRIOS - O1_RT_PRIOS)
 struct o1_array {
     uint32_t nr;
     uint64_t bitmap[3];
-    struct o1_task *head[O1_PRIOS];
+    struct o1_task *normal[O1_NORMAL_PRIOS]; /* heads of the lists from O1_RT_PRIOS on */
+    struct o1_task **rt;                     /* of those before: somewhere else, for hardly anybody uses them */
 };
 
 struct o1_rq {
@@ -216,6 +218,10 @@ static inline uint64_t o1_jiffies(const struct o1_sim *o, uint64_t ms)
 }
 
 /* ---- o1_array.c: priority arrays ---- */
+static inline struct o1_task *o1_array_head(const struct o1_array *a, uint32_t prio)
+{
+    return prio >= O1_RT_PRIOS ? a->normal[prio - O1_RT_PRIOS] : a->rt[prio];
+}
 void o1_array_add(struct o1_array *a, struct o1_task *p);                             /* at the tail of its priority */
 void o1_array_add_before(struct o1_array *a, struct o1_task *p, struct o1_task *ref); /* same priority as ref */
 void o1_array_del(struct o1_array *a, struct o1_task *p);

@@ -9,6 +9,11 @@ static void link_before(struct o1_task *p, struct o1_task *ref)
     ref->prev = p;
 }
 
+static void set_head(struct o1_array *a, uint32_t prio, struct o1_task *p)
+{
+    *(prio >= O1_RT_PRIOS ? &a->normal[prio - O1_RT_PRIOS] : &a->rt[prio]) = p;
+}
+
 static void joined(struct o1_array *a, struct o1_task *p)
 {
     a->bitmap[p->prio >> 6] |= 1ull << (p->prio & 63);
@@ -20,11 +25,12 @@ void o1_array_add(struct o1_array *a, struct o1_task *p)
 {
     WB_CHECK(!p->array && p->prio < O1_PRIOS, "task %u with priority %u is queued already or invalid", p->t->id,
              p->prio);
-    struct o1_task *head = a->head[p->prio];
+    struct o1_task *head = o1_array_head(a, p->prio);
     if (head) {
         link_before(p, head);
     } else {
-        a->head[p->prio] = p->next = p->prev = p;
+        p->next = p->prev = p;
+        set_head(a, p->prio, p);
     }
     joined(a, p);
 }
@@ -34,7 +40,7 @@ void o1_array_add_before(struct o1_array *a, struct o1_task *p, struct o1_task *
     WB_CHECK(!p->array && ref->array == a && p->prio == ref->prio, "task %u cannot go before task %u", p->t->id,
              ref->t->id);
     link_before(p, ref);
-    if (a->head[p->prio] == ref) a->head[p->prio] = p;
+    if (o1_array_head(a, p->prio) == ref) set_head(a, p->prio, p);
     joined(a, p);
 }
 
@@ -42,12 +48,12 @@ void o1_array_del(struct o1_array *a, struct o1_task *p)
 {
     WB_CHECK(p->array == a && a->nr, "task %u is not in this array", p->t->id);
     if (p->next == p) {
-        a->head[p->prio] = NULL;
+        set_head(a, p->prio, NULL);
         a->bitmap[p->prio >> 6] &= ~(1ull << (p->prio & 63));
     } else {
         p->next->prev = p->prev;
         p->prev->next = p->next;
-        if (a->head[p->prio] == p) a->head[p->prio] = p->next;
+        if (o1_array_head(a, p->prio) == p) set_head(a, p->prio, p->next);
     }
     p->next = p->prev = NULL;
     p->array = NULL;

@@ -70,10 +70,10 @@ static bool done(const struct moving *m)
 /* One list, from the tail. */
 static void move_list(struct moving *m, struct o1_array *a, uint32_t prio)
 {
-    struct o1_task *p = a->head[prio]->prev;
+    struct o1_task *p = o1_array_head(a, prio)->prev;
     for (bool last = false; !last && !done(m);) {
         struct o1_task *next = p->prev;
-        last = p == a->head[prio];
+        last = p == o1_array_head(a, prio);
         if (skipped_for_weight(m, p, prio) || !can_migrate(m, p)) {
             m->best_seen |= prio == m->best_there;
         } else {

@@ -132,8 +132,8 @@ static void credit_wait(struct wb_exec *x, struct o1_task *p, uint64_t now)
     o1_array_del(a, p);
     o1_recalc(o, p, until);
     if (o->v->weighted && p->prio == old) { /* 2.6.22 requeues only a changed priority; the place is kept otherwise */
-        if (a->head[old])
-            o1_array_add_before(a, p, a->head[old]);
+        if (o1_array_head(a, old))
+            o1_array_add_before(a, p, o1_array_head(a, old));
         else
             o1_array_add(a, p);
         return;
@@ -144,7 +144,7 @@ static void credit_wait(struct wb_exec *x, struct o1_task *p, uint64_t now)
 static struct wb_task *pick_best(struct wb_exec *x, struct o1_rq *r)
 {
     if (!r->active->nr) exchange_arrays(r);
-    struct o1_task *p = r->active->head[o1_array_best(r->active, 0)];
+    struct o1_task *p = o1_array_head(r->active, o1_array_best(r->active, 0));
     uint64_t now = o1_ns(x);
     if (!o1_rt(p) && (p->sleep == O1_SLEEP_INTERACTIVE || p->sleep == O1_SLEEP_INTERRUPTED)) credit_wait(x, p, now);
     p->sleep = O1_SLEEP_NORMAL;

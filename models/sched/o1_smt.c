@@ -17,7 +17,7 @@ static const struct wb_sd *smt_domain(const struct wb_rq *rq)
 static struct o1_task *best_queued(const struct o1_rq *r)
 {
     const struct o1_array *a = r->active->nr ? r->active : r->expired;
-    return a->nr ? a->head[o1_array_best(a, 0)] : NULL;
+    return a->nr ? o1_array_head(a, o1_array_best(a, 0)) : NULL;
 }
 
 /* Does `a`, with what is left of its slice, outweigh a whole slice of `b`? Kernel threads never do. */

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reserve.h"
+
 struct arena_block {
     struct arena_block *next;
     size_t used, room; /* of bytes that follow this header */
 };
 
-enum { BLOCK_MIN = 64 * 1024, ALIGN_MAX = 4096 };
+enum { BLOCK_MIN = 64 * 1024, BLOCK_LARGE = 256 * 1024, ALIGN_MAX = 4096 };
 
 void arena_init(struct arena *a, const char *name)
 {
@@ -33,8 +35,8 @@ static bool fits(const struct arena_block *b, size_t bytes, size_t align)
 static struct arena_block *add_block(struct arena *a, size_t bytes, size_t align)
 {
     size_t room = WB_MAX(bytes + align, (size_t)BLOCK_MIN);
-    /* calloc, not memset: untouched pages of a large table then cost nothing. */
-    struct arena_block *b = calloc(1, sizeof *b + room);
+    /* From the system, not the heap: what nobody touches of a large table costs nothing. */
+    struct arena_block *b = room < BLOCK_LARGE ? calloc(1, sizeof *b + room) : reserve_take(sizeof *b + room);
     if (!b) return NULL;
     b->room = room;
     b->next = a->block;
@@ -78,7 +80,10 @@ void arena_free(struct arena *a)
     while (a->block) {
         struct arena_block *b = a->block;
         a->block = b->next;
-        free(b);
+        if (b->room < BLOCK_LARGE)
+            free(b);
+        else
+            reserve_give(b, sizeof *b + b->room);
     }
     arena_init(a, a->name);
 }

@@ -60,11 +60,11 @@ static bool same(const struct o1_array *a, const struct twin *w, const struct o1
         uint32_t best = o1_array_best(a, from);
         if (i < 0 ? best != O1_PRIOS : best != w->in[i].prio)
             return snprintf(why, n, "best from %u is %u", from, best), false;
-        if (i >= 0 && a->head[best] != &task[w->in[i].task]) return snprintf(why, n, "head of %u differs", best), false;
+        if (i >= 0 && o1_array_head(a, best) != &task[w->in[i].task]) return snprintf(why, n, "head of %u differs", best), false;
     }
     uint32_t seen = 0;
     for (uint32_t p = 0; p < O1_PRIOS; p++) {
-        const struct o1_task *h = a->head[p], *t = h;
+        const struct o1_task *h = o1_array_head(a, p), *t = h;
         if (!h) continue;
         int64_t last = -1;
         do {
@@ -83,7 +83,8 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
 {
     static struct wb_task t[TASKS];
     struct o1_task task[TASKS];
-    struct o1_array a = {0};
+    struct o1_task *rt[O1_RT_PRIOS] = {0};
+    struct o1_array a = {.rt = rt};
     struct twin w = {0};
     for (uint32_t i = 0; i < TASKS; i++) task[i] = (struct o1_task){.t = &t[i]};
     for (size_t k = 0; k < n; k++) {
