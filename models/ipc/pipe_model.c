@@ -258,8 +258,8 @@ static int pipe_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_di
     return 0;
 }
 
-/* The deepest stack: a call, in it a wait or a wake or a chunk, in that the lock's wrapper. */
-#define FRAME_NEED 192
+/* A call, in it a wait. */
+#define FRAME_NEED 144
 
 const struct wb_ipc_ops wb_ipc_pipe = {
     .abi = WB_POLICY_ABI,

@@ -127,6 +127,6 @@ const struct wb_workload_ops wb_workload_hog = {
     .nkeys = WB_ARRAY_SIZE(keys),
     .metrics = figures,
     .nmetrics = WB_ARRAY_SIZE(figures),
-    .frame_need = sizeof(struct hog_frame) + 64,
+    .frame_need = sizeof(struct hog_frame) + WORKLOAD_PREEMPTED,
     .build = build,
 };

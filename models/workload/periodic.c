@@ -151,6 +151,6 @@ const struct wb_workload_ops wb_workload_periodic = {
     .nkeys = WB_ARRAY_SIZE(keys),
     .metrics = figures,
     .nmetrics = WB_ARRAY_SIZE(figures),
-    .frame_need = sizeof(struct periodic_frame) + 64,
+    .frame_need = sizeof(struct periodic_frame) + WORKLOAD_PREEMPTED,
     .build = build,
 };

@@ -18,7 +18,7 @@ static void build_cpu(struct wb_sim *s, cpu_id id)
     c->rq.cpu = id;
     c->rq.policy = wb_sim_alloc(s, s->ops->rq_bytes);
     wb_spin_init(s, &c->rq.lock);
-    if (s->k.one_rq_lock) c->rq.lock.as = &s->cpu[0].rq.lock;
+    if (s->k.one_rq_lock) wb_spin_alias(&c->rq.lock, &s->cpu[0].rq.lock);
     c->rq_line = wb_sim_line(s);
     c->list_line = wb_sim_line(s);
     exec_init(&c->irq, s, wb_sim_alloc(s, IRQ_STACK_BYTES), IRQ_STACK_BYTES);
@@ -305,6 +305,11 @@ void wb_sim_free(struct wb_sim *s)
     if (s->hw) wb_machine_state_free(s->hw);
     reserve_give(s->deep.mem, (size_t)s->deep.parts * DEEP_STACK_BYTES);
     evq_free(&s->q);
+    free(s->task);
+    free(s->names);
+    free((void *)s->masks);
+    free(s->region);
+    free(s->pair);
     arena_free(&s->arena);
     wb_machine_free((struct wb_machine *)(uintptr_t)s->machine);
     free(s);

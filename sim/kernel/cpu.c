@@ -3,27 +3,7 @@
 
 #include <string.h>
 
-/* ---- parts: duration:46 | fn:10 | spare:3 | cat:5 ---- */
-
-enum { PART_SHIFT = 18, PART_FN_SHIFT = 8 };
-#define PART_MAX (1ull << 46)
-
-static uint64_t part_make(sim_time dur, uint16_t fn, enum wb_cat cat)
-{
-    return dur << PART_SHIFT | (uint64_t)fn << PART_FN_SHIFT | (uint64_t)cat;
-}
-static sim_time part_dur(uint64_t p)
-{
-    return p >> PART_SHIFT;
-}
-static uint16_t part_fn(uint64_t p)
-{
-    return (uint16_t)(p >> PART_FN_SHIFT & 0x3ff);
-}
-static enum wb_cat part_cat(uint64_t p)
-{
-    return (enum wb_cat)(p & 0x1f);
-}
+/* ---- time and accounts of segments ---- */
 
 /* Waiting for memory does not go slower because the SMT sibling computes. */
 static const bool cat_is_stall[WB_CAT_N] = {[WB_CAT_REFILL] = true,

@@ -16,7 +16,7 @@ void elide_log(struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur)
 {
     struct tick_elision *e = &c->elide;
     if (cat == WB_CAT_IDLE || cat == WB_CAT_IDLE_EXIT) return; /* those differ from tick to tick */
-    if (e->nlog < ELIDE_LOG) e->log[e->nlog] = (struct elide_entry){.fn = fn, .cat = (uint8_t)cat, .dur = dur};
+    if (e->nlog < ELIDE_LOG) e->log[e->nlog] = part_make(dur, fn, cat);
     if (e->nlog <= ELIDE_LOG) e->nlog++;
 }
 
@@ -45,9 +45,9 @@ static bool was_plain(const struct wb_sim *s, const struct wb_cpu *c)
     if (c->irqs != e->irqs + 1 || c->moves != e->moves || c->stats.switches != e->switches) return false;
     if (c->pending || c->softirqs || c->rq.need_resched || e->nlog > ELIDE_LOG) return false;
     for (uint32_t i = 0; i < e->nlog; i++) {
-        enum wb_cat k = (enum wb_cat)e->log[i].cat;
+        enum wb_cat k = part_cat(e->log[i]);
         if (k == WB_CAT_LINE || k == WB_CAT_BALANCE || k == WB_CAT_NOISE) return false;
-        if (k == WB_CAT_LOCK && !uncontended(s, e->log[i].dur)) return false;
+        if (k == WB_CAT_LOCK && !uncontended(s, part_dur(e->log[i]))) return false;
     }
     return true;
 }
@@ -62,7 +62,7 @@ void tick_consider_skip(struct wb_sim *s, struct wb_cpu *c)
     uint64_t k = s->ops->tick_idle_for(s, &c->rq);
     if (!k) return;
     e->cost = 0;
-    for (uint32_t i = 0; i < e->nlog; i++) e->cost += e->log[i].dur;
+    for (uint32_t i = 0; i < e->nlog; i++) e->cost += part_dur(e->log[i]);
     sim_time exit = s->now - e->started - e->cost;
     e->offset = c->rq.last_tick - e->started - exit;
     e->next = tickring_next_index(&s->ticks, c->id);
@@ -78,7 +78,8 @@ static void apply(struct wb_sim *s, struct wb_cpu *c, sim_time when, sim_time ex
     const struct tick_elision *e = &c->elide;
     acct_add(s, c, WB_FN_IDLE, WB_CAT_IDLE, when - c->since);
     acct_add(s, c, WB_FN_IDLE_EXIT, WB_CAT_IDLE_EXIT, exit);
-    for (uint32_t i = 0; i < e->nlog; i++) acct_add(s, c, e->log[i].fn, (enum wb_cat)e->log[i].cat, e->log[i].dur);
+    for (uint32_t i = 0; i < e->nlog; i++)
+        acct_add(s, c, part_fn(e->log[i]), part_cat(e->log[i]), part_dur(e->log[i]));
     c->since = c->idle_since = when + exit + e->cost;
     c->stats.idle_entries++;
     c->stats.ticks++;

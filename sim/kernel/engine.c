@@ -82,7 +82,7 @@ static void on_polled(struct wb_sim *s, uint32_t cpu, uint64_t counter)
 static void on_timer(struct wb_sim *s, uint32_t task, uint64_t counter)
 {
     struct wb_task *t = s->task[task];
-    if ((t->timer_no & EVQ_COUNTER_MASK) != counter) {
+    if (t->timer_no != counter) {
         s->stale++;
         s->popped--;
         return;

@@ -70,13 +70,7 @@ void wb_adopt_task(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, wb_ru
 void wb_pair_tasks(struct wb_sim *s, struct wb_task *a, struct wb_task *b)
 {
     WB_CHECK(s->npairs < s->pairs_room || s->npairs < UINT32_MAX, "too many pairs");
-    if (s->npairs == s->pairs_room) {
-        uint32_t room = s->pairs_room ? 2 * s->pairs_room : 64;
-        struct pair_record *p = wb_sim_alloc(s, room * sizeof *p);
-        for (uint32_t i = 0; i < s->npairs; i++) p[i] = s->pair[i];
-        s->pair = p;
-        s->pairs_room = room;
-    }
+    if (s->npairs == s->pairs_room) s->pair = table_grow(s->pair, &s->pairs_room, sizeof *s->pair);
     s->pair[s->npairs] =
         (struct pair_record){.a = a->id, .b = b->id, .measure = measure_pair_new(s->m, a->owner, NULL)};
     a->pair = b->pair = ++s->npairs;

@@ -70,11 +70,7 @@ struct cpu_stats {
 
 /* Ticks of an idle CPU that change nothing but its age are left out (elide.c). */
 #define ELIDE_LOG 16u
-struct elide_entry {
-    uint16_t fn;
-    uint8_t cat;
-    sim_time dur;
-};
+
 struct tick_elision {
     bool measuring;                 /* a tick that found the CPU halted is being run: what it accounts is logged */
     bool active;                    /* ticks are being skipped */
@@ -86,7 +82,7 @@ struct tick_elision {
     sim_time cost;                  /* of a plain tick, without the idle exit */
     sim_time offset;                /* from its interrupt to the update of the accounts, without the idle exit */
     uint64_t irqs, moves, switches; /* counters when it came */
-    struct elide_entry log[ELIDE_LOG];
+    uint64_t log[ELIDE_LOG];        /* parts, see part_make() */
 };
 
 /* State of a balancing pass (balance.c). */
@@ -352,6 +348,7 @@ void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_
 /* Make t runnable on the locked rq: enqueue, preemption check, statistics. wake: enum wb_wake_flags for the check. */
 void task_activate(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t enqueue, uint32_t wake);
 void wake_list_add(struct wb_exec *x, struct wb_task *t, cpu_id cpu);
+void *table_grow(void *old, uint32_t *room, size_t size);
 struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec);
 int pair_state(struct wb_sim *s, struct wb_task *t);
 const char *sim_intern(struct wb_sim *s, const char *text, uint32_t *id);
@@ -374,6 +371,26 @@ static inline wb_rule rule_of(const struct wb_sim *s, wb_rule r)
 int policy_find(struct wb_sim *s, const struct wb_run_options *opt, struct wb_diag *d);
 int policy_init(struct wb_sim *s, struct wb_diag *d);
 void policy_task_init(struct wb_sim *s, struct wb_task *t);
+
+/* ---- parts of a segment: duration:46 | fn:10 | spare:3 | cat:5 ---- */
+enum { PART_SHIFT = 18, PART_FN_SHIFT = 8 };
+#define PART_MAX (1ull << 46)
+static inline uint64_t part_make(sim_time dur, uint16_t fn, enum wb_cat cat)
+{
+    return dur << PART_SHIFT | (uint64_t)fn << PART_FN_SHIFT | (uint64_t)cat;
+}
+static inline sim_time part_dur(uint64_t p)
+{
+    return p >> PART_SHIFT;
+}
+static inline uint16_t part_fn(uint64_t p)
+{
+    return (uint16_t)(p >> PART_FN_SHIFT & 0x3ff);
+}
+static inline enum wb_cat part_cat(uint64_t p)
+{
+    return (enum wb_cat)(p & 0x1f);
+}
 
 static inline struct wb_cpu *cpu_of(const struct wb_exec *x)
 {

@@ -6,6 +6,12 @@ void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l)
     *l = (struct wb_spinlock){.line = wb_sim_line(s), .holder = WB_NO_CPU, .kind = s->k.spin_kind};
 }
 
+void wb_spin_alias(struct wb_spinlock *l, struct wb_spinlock *as)
+{
+    l->as = as;
+    l->alias = true;
+}
+
 void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn)
 {
     struct wb_line_cost cost;
@@ -24,7 +30,7 @@ static void own(struct wb_exec *x, struct wb_spinlock *l)
 /* Several names may stand for one lock (kernel.runqueue_lock = "global"): who has it may take it by another name. */
 static bool takes_again(struct wb_exec *x, struct wb_spinlock *l)
 {
-    if (!l->as || l->as->holder != x->cpu) return false;
+    if (WB_LIKELY(!l->alias) || l->as->holder != x->cpu) return false;
     l->as->depth++;
     x->preempt_off++;
     return true;
@@ -33,7 +39,7 @@ static bool takes_again(struct wb_exec *x, struct wb_spinlock *l)
 bool wb_spin_try(struct wb_exec *x, struct wb_spinlock *l)
 {
     if (takes_again(x, l)) return true;
-    if (l->as) l = l->as;
+    if (WB_UNLIKELY(l->alias)) l = l->as;
     if (l->holder == WB_NO_CPU) {
         own(x, l);
         return true;
@@ -45,7 +51,7 @@ bool wb_spin_try(struct wb_exec *x, struct wb_spinlock *l)
 bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l)
 {
     if (takes_again(x, l)) return true;
-    if (l->as) l = l->as;
+    if (WB_UNLIKELY(l->alias)) l = l->as;
     if (l->holder == WB_NO_CPU) {
         own(x, l);
         return true;
@@ -53,12 +59,9 @@ bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l)
     WB_CHECK(l->holder != x->cpu, "cpu %u spins for a lock that it holds", x->cpu);
     x->spin = l;
     x->spin_granted = false;
-    x->spin_next = NULL;
-    if (l->tail)
-        l->tail->spin_next = x;
-    else
-        l->head = x;
-    l->tail = x;
+    x->spin_next = l->last ? l->last->spin_next : x;
+    if (l->last) l->last->spin_next = x;
+    l->last = x;
     return false;
 }
 
@@ -66,36 +69,33 @@ bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l)
  * and queued locks go in order of arrival, even to a CPU that is away in an interrupt. */
 static struct wb_exec *next_owner(struct wb_sim *s, struct wb_exec *x, struct wb_spinlock *l)
 {
-    if (l->kind != WB_SPIN_TAS) return l->head;
-    struct wb_exec *best = NULL;
+    struct wb_exec *first = l->last->spin_next, *w = first, *best = first;
+    if (l->kind != WB_SPIN_TAS) return first;
     enum wb_distance best_d = WB_DISTANCES;
-    for (struct wb_exec *w = l->head; w; w = w->spin_next) {
+    do {
         enum wb_distance d = wb_topo_distance(s->topo, x->cpu, w->cpu);
         if (s->cpu[w->cpu].ctx == w && d < best_d) {
             best = w;
             best_d = d;
         }
-    }
-    return best ? best : l->head;
+        w = w->spin_next;
+    } while (w != first);
+    return best;
 }
 
 static void unlink_waiter(struct wb_spinlock *l, struct wb_exec *w)
 {
-    struct wb_exec *prev = NULL;
-    struct wb_exec **at = &l->head;
-    while (*at != w) {
-        prev = *at;
-        at = &(*at)->spin_next;
-    }
-    *at = w->spin_next;
-    if (l->tail == w) l->tail = prev;
+    struct wb_exec *prev = l->last;
+    while (prev->spin_next != w) prev = prev->spin_next;
+    prev->spin_next = w->spin_next;
+    if (l->last == w) l->last = prev == w ? NULL : prev;
     w->spin_next = NULL;
 }
 
 void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l)
 {
     struct wb_sim *s = x->sim;
-    if (l->as) l = l->as;
+    if (WB_UNLIKELY(l->alias)) l = l->as;
     WB_CHECK(l->holder == x->cpu, "cpu %u drops a lock of cpu %u", x->cpu, l->holder);
     x->preempt_off--;
     if (l->depth) {
@@ -103,7 +103,7 @@ void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l)
         return;
     }
     wb_line_use(x, l->line, WB_LINE_WRITE, WB_FN_SPIN_UNLOCK);
-    if (!l->head) {
+    if (!l->last) {
         l->holder = WB_NO_CPU;
         return;
     }

@@ -1,6 +1,7 @@
 /* task.c - making tasks, and what models ask of the simulation while building. See workload.h. */
 #include "sim.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void *wb_sim_alloc(struct wb_sim *s, size_t bytes)
@@ -10,11 +11,12 @@ void *wb_sim_alloc(struct wb_sim *s, size_t bytes)
     return p;
 }
 
-static void *grow(struct wb_sim *s, const void *old, uint32_t n, uint32_t *room, size_t size)
+/* Tables whose length nobody knows beforehand: on the heap, so that no outgrown copy stays. wb_sim_free() frees them. */
+void *table_grow(void *old, uint32_t *room, size_t size)
 {
-    uint32_t want = *room ? 2 * *room : 64;
-    void *p = wb_sim_alloc(s, want * size);
-    if (n) memcpy(p, old, n * size);
+    uint32_t want = *room ? *room + *room / 2 : 64;
+    void *p = realloc(old, want * size);
+    WB_CHECK(p, "out of memory while building (a table of %u)", want);
     *room = want;
     return p;
 }
@@ -27,7 +29,7 @@ const char *sim_intern(struct wb_sim *s, const char *text, uint32_t *id)
         *id = i;
         return s->names[i];
     }
-    if (s->nnames == s->names_room) s->names = grow(s, s->names, s->nnames, &s->names_room, sizeof *s->names);
+    if (s->nnames == s->names_room) s->names = table_grow(s->names, &s->names_room, sizeof *s->names);
     char *copy = arena_strdup(&s->arena, text, strlen(text));
     WB_CHECK(copy, "out of memory while building");
     *id = s->nnames;
@@ -46,7 +48,7 @@ const struct wb_cpumask *wb_mask_keep(struct wb_sim *s, const struct wb_cpumask 
     struct wb_cpumask *k = wb_sim_alloc(s, sizeof *k);
     *k = (struct wb_cpumask){.ncpus = m->ncpus, .nwords = m->nwords, .w = wb_sim_alloc(s, m->nwords * sizeof *m->w)};
     memcpy(k->w, m->w, m->nwords * sizeof *m->w);
-    if (s->nmasks == s->masks_room) s->masks = grow(s, s->masks, s->nmasks, &s->masks_room, sizeof *s->masks);
+    if (s->nmasks == s->masks_room) s->masks = table_grow((void *)s->masks, &s->masks_room, sizeof *s->masks);
     return s->masks[s->nmasks++] = k;
 }
 
@@ -68,7 +70,7 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
     t->x.task = t;
     t->x.big = s->k.big_lock ? WB_BIG_FREE : WB_BIG_NONE;
     t->policy = mem + fixed;
-    if (s->ntasks == s->tasks_room) s->task = grow(s, s->task, s->ntasks, &s->tasks_room, sizeof *s->task);
+    if (s->ntasks == s->tasks_room) s->task = table_grow(s->task, &s->tasks_room, sizeof *s->task);
     t->id = s->ntasks;
     s->task[s->ntasks++] = t;
     (void)sim_intern(s, spec->name, &t->name);
@@ -124,7 +126,7 @@ uint32_t wb_sim_region(struct wb_sim *s, uint64_t bytes, const char *name)
 {
     WB_CHECK(!s->hw, "regions are declared while building");
     if (s->nregions == s->regions_room)
-        s->region = grow(s, s->region, s->nregions, &s->regions_room, sizeof *s->region);
+        s->region = table_grow(s->region, &s->regions_room, sizeof *s->region);
     s->region[s->nregions] = (struct declared_region){.bytes = bytes, .name = name};
     return s->nregions++;
 }
@@ -159,6 +161,8 @@ int memory_layout(struct wb_sim *s)
         region_id r = wb_region_new(s->hw, s->region[i].bytes, s->region[i].name);
         WB_CHECK(r == i, "region %u got id %u", i, r);
     }
+    free(s->region);
+    s->region = NULL;
     for (uint32_t i = 0; i < s->nlines; i++) {
         line_id l = wb_line_new(s->hw);
         WB_CHECK(l == i, "line %u got id %u", i, l);

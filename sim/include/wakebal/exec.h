@@ -251,13 +251,16 @@ enum wb_spin_kind { WB_SPIN_TAS, WB_SPIN_TICKET, WB_SPIN_QUEUED };
 struct wb_spinlock {
     uint32_t line;               /* machine line id */
     cpu_id holder;               /* WB_NO_CPU: free */
-    struct wb_exec *head, *tail; /* who spins for it, in order of arrival */
-    uint8_t kind;                /* enum wb_spin_kind */
-    uint16_t depth;              /* how often its holder has taken it again through `as` */
-    /* this lock is only a name for that one, which its holder may take again; NULL: a lock of its own */
-    struct wb_spinlock *as;
+    union {
+        struct wb_exec *last;   /* who spins for it, in order of arrival: a ring, this is its end; NULL: nobody */
+        struct wb_spinlock *as; /* alias: it is only a name for that one, which its holder may take again */
+    };
+    uint16_t depth; /* how often its holder has taken it again by an alias */
+    uint8_t kind;   /* enum wb_spin_kind */
+    bool alias;
 };
 void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l);
+void wb_spin_alias(struct wb_spinlock *l, struct wb_spinlock *as); /* l is another name of `as` from now on */
 /* Try now: true = ours (cost charged). false = queued; the caller must return WB_PARK and owns the lock when
  * resumed. */
 bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l);

@@ -37,6 +37,7 @@ struct wb_task {
     bool kthread;
     bool waking; /* a waker has it (TASK_WAKING) */
     bool woken_by_irq;
+    bool in_migrate_list, migrate_exec;
     cpu_id cpu;                  /* task_cpu(): last or present CPU */
     cpu_id wake_cpu, recent_cpu; /* hints some versions keep */
     uint32_t mm;                 /* address space: threads of a process share it; 0 = kernel */
@@ -56,10 +57,9 @@ struct wb_task {
     uint32_t last_waker;  /* task id */
     cpu_id migrated_from; /* last balancer move, for ping-pong counting */
     sim_time migrated_at;
-    uint64_t timer_no; /* the valid sleep timer */
+    uint32_t timer_no; /* the valid sleep timer */
     cpu_id timer_cpu;
     cpu_id migrate_to; /* asked of the migration thread */
-    bool in_migrate_list, migrate_exec;
     struct wb_task *wq_next; /* scratch lists of the engine */
     void *policy;            /* ops->task_bytes */
 };
@@ -211,7 +211,7 @@ struct wb_sleeplock {
     struct wb_spinlock wait_lock;
     struct wb_wait_entry *first, *last;
     struct wb_wait_entry *spin_first, *spin_last; /* optimistic spinners, in order of arrival */
-    uint64_t acquired, contended, slept, stolen, spun, handed;
+    uint32_t acquired, contended, slept, stolen, spun, handed; /* modulo 2^32 */
 };
 void wb_sleeplock_init(struct wb_sim *s, struct wb_sleeplock *l, enum wb_sleeplock_kind kind, bool sync_wake);
 /* Frame. x->ret = how often it slept. */

@@ -76,7 +76,8 @@ struct wb_workload_ops {
     size_t nkeys;
     const struct wb_metric_def *metrics; /* what its instances report, for `list metrics`; may be NULL */
     size_t nmetrics;
-    /* Largest frame depth in bytes of its programs including the IPC frames they call (sim adds its own needs). */
+    /* Frames in bytes that its programs have, IPC calls included, while they sleep or wait for a CPU (sim adds its
+     * own). What goes deeper for a while is lent: this is about memory, not about correctness. */
     size_t frame_need;
     /* Build tasks for the entry at config path `path` ("workload[2]"). 0, or -1 with errors in d. */
     int (*build)(struct wb_sim *s, const struct wb_config *cfg, const char *path, uint32_t instance, struct wb_diag *d);
