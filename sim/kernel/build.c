@@ -9,6 +9,13 @@
 
 /* ---- CPUs ---- */
 
+/* One lock stands behind the locks of all runqueues. It is none of theirs: also the first CPU may take it again. */
+static void share_rq_lock(struct wb_sim *s, struct wb_cpu *c)
+{
+    if (!c->id) s->all_rqs = c->rq.lock;
+    wb_spin_alias(&c->rq.lock, &s->all_rqs);
+}
+
 static void build_cpu(struct wb_sim *s, cpu_id id)
 {
     struct wb_cpu *c = &s->cpu[id];
@@ -18,7 +25,7 @@ static void build_cpu(struct wb_sim *s, cpu_id id)
     c->rq.cpu = id;
     c->rq.policy = wb_sim_alloc(s, s->ops->rq_bytes);
     wb_spin_init(s, &c->rq.lock);
-    if (s->k.one_rq_lock) wb_spin_alias(&c->rq.lock, &s->cpu[0].rq.lock);
+    if (s->k.one_rq_lock) share_rq_lock(s, c);
     c->rq_line = wb_sim_line(s);
     c->list_line = wb_sim_line(s);
     exec_init(&c->irq, s, wb_sim_alloc(s, IRQ_STACK_BYTES), IRQ_STACK_BYTES);

@@ -262,9 +262,10 @@ struct wb_sim {
     sim_time start_spread, jiffies_phase;
     sim_time first_start; /* of any task; measuring begins there when there is no warm-up */
     struct baseline *base;
-    uint32_t *audit_scratch; /* [2 * ncpus] */
-    struct kept *kept;       /* names made for the result */
-    struct wb_spinlock big;  /* when k.big_lock */
+    uint32_t *audit_scratch;    /* [2 * ncpus] */
+    struct kept *kept;          /* names made for the result */
+    struct wb_spinlock big;     /* when k.big_lock */
+    struct wb_spinlock all_rqs; /* when k.one_rq_lock */
     struct declared_region *region;
     uint32_t nregions, regions_room, nlines, npages, page_bytes;
     const struct wb_cpumask *all_cpus;

@@ -8,6 +8,7 @@ void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l)
 
 void wb_spin_alias(struct wb_spinlock *l, struct wb_spinlock *as)
 {
+    WB_CHECK(as != l && !as->alias, "a lock's other name must stand for a lock");
     l->as = as;
     l->alias = true;
 }
