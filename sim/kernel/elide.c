@@ -78,8 +78,7 @@ static void apply(struct wb_sim *s, struct wb_cpu *c, sim_time when, sim_time ex
     const struct tick_elision *e = &c->elide;
     acct_add(s, c, WB_FN_IDLE, WB_CAT_IDLE, when - c->since);
     acct_add(s, c, WB_FN_IDLE_EXIT, WB_CAT_IDLE_EXIT, exit);
-    for (uint32_t i = 0; i < e->nlog; i++)
-        acct_add(s, c, part_fn(e->log[i]), part_cat(e->log[i]), part_dur(e->log[i]));
+    for (uint32_t i = 0; i < e->nlog; i++) acct_add(s, c, part_fn(e->log[i]), part_cat(e->log[i]), part_dur(e->log[i]));
     c->since = c->idle_since = when + exit + e->cost;
     c->stats.idle_entries++;
     c->stats.ticks++;

@@ -11,7 +11,8 @@ void *wb_sim_alloc(struct wb_sim *s, size_t bytes)
     return p;
 }
 
-/* Tables whose length nobody knows beforehand: on the heap, so that no outgrown copy stays. wb_sim_free() frees them. */
+/* Tables whose length nobody knows beforehand: on the heap, so that no outgrown copy stays. wb_sim_free() frees
+ * them. */
 void *table_grow(void *old, uint32_t *room, size_t size)
 {
     uint32_t want = *room ? *room + *room / 2 : 64;
@@ -125,8 +126,7 @@ void task_gone(struct wb_sim *s, struct wb_task *t)
 uint32_t wb_sim_region(struct wb_sim *s, uint64_t bytes, const char *name)
 {
     WB_CHECK(!s->hw, "regions are declared while building");
-    if (s->nregions == s->regions_room)
-        s->region = table_grow(s->region, &s->regions_room, sizeof *s->region);
+    if (s->nregions == s->regions_room) s->region = table_grow(s->region, &s->regions_room, sizeof *s->region);
     s->region[s->nregions] = (struct declared_region){.bytes = bytes, .name = name};
     return s->nregions++;
 }

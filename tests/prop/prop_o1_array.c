@@ -60,7 +60,8 @@ static bool same(const struct o1_array *a, const struct twin *w, const struct o1
         uint32_t best = o1_array_best(a, from);
         if (i < 0 ? best != O1_PRIOS : best != w->in[i].prio)
             return snprintf(why, n, "best from %u is %u", from, best), false;
-        if (i >= 0 && o1_array_head(a, best) != &task[w->in[i].task]) return snprintf(why, n, "head of %u differs", best), false;
+        if (i >= 0 && o1_array_head(a, best) != &task[w->in[i].task])
+            return snprintf(why, n, "head of %u differs", best), false;
     }
     uint32_t seen = 0;
     for (uint32_t p = 0; p < O1_PRIOS; p++) {

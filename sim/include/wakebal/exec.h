@@ -249,8 +249,8 @@ static inline void wb_preempt_enable(struct wb_exec *x)
 /* ---- spinlocks: a line with a holder ---- */
 enum wb_spin_kind { WB_SPIN_TAS, WB_SPIN_TICKET, WB_SPIN_QUEUED };
 struct wb_spinlock {
-    uint32_t line;               /* machine line id */
-    cpu_id holder;               /* WB_NO_CPU: free */
+    uint32_t line; /* machine line id */
+    cpu_id holder; /* WB_NO_CPU: free */
     union {
         struct wb_exec *last;   /* who spins for it, in order of arrival: a ring, this is its end; NULL: nobody */
         struct wb_spinlock *as; /* alias: it is only a name for that one, which its holder may take again */

@@ -59,7 +59,7 @@ struct wb_task {
     sim_time migrated_at;
     uint32_t timer_no; /* the valid sleep timer */
     cpu_id timer_cpu;
-    cpu_id migrate_to; /* asked of the migration thread */
+    cpu_id migrate_to;       /* asked of the migration thread */
     struct wb_task *wq_next; /* scratch lists of the engine */
     void *policy;            /* ops->task_bytes */
 };
@@ -210,7 +210,7 @@ struct wb_sleeplock {
     struct wb_task *owner;
     struct wb_spinlock wait_lock;
     struct wb_wait_entry *first, *last;
-    struct wb_wait_entry *spin_first, *spin_last; /* optimistic spinners, in order of arrival */
+    struct wb_wait_entry *spin_first, *spin_last;              /* optimistic spinners, in order of arrival */
     uint32_t acquired, contended, slept, stolen, spun, handed; /* modulo 2^32 */
 };
 void wb_sleeplock_init(struct wb_sim *s, struct wb_sleeplock *l, enum wb_sleeplock_kind kind, bool sync_wake);
