@@ -5,6 +5,7 @@
 #include "fair.h"
 #include "o1.h"
 #include "pipe.h"
+#include "skb.h"
 #include "wakebal/kernel.h"
 #include "wakebal/machine.h"
 #include "workloads.h"
@@ -49,6 +50,7 @@ struct wb_key_registry *cli_keys_new(void)
     for (size_t i = 0; i < models.nworkloads; i++)
         wb_keys_add(r, models.workloads[i]->keys, models.workloads[i]->nkeys);
     for (size_t i = 0; i < models.nipcs; i++) wb_keys_add(r, models.ipcs[i]->keys, models.ipcs[i]->nkeys);
+    wb_keys_add(r, socket_keys, socket_keys_n);
     if (models.overlay) wb_keys_add(r, models.overlay->keys, models.overlay->nkeys);
     return r;
 }

@@ -182,9 +182,6 @@ enum wb_ret pipe_head_write_step(struct wb_exec *x, void *frame);
 
 /* ---- pipe_model.c ---- */
 extern const struct wb_ipc_ops wb_ipc_pipe;
-/* The queue that poll() on an end sleeps on; the pipe knows from now on that it is polled. Entries use
- * wb_wait_entry.func. */
-struct wb_waitq *pipe_poll_queue(struct wb_channel *c, enum pipe_end end);
 struct pipe *pipe_of(struct wb_channel *c);
 
 /* ---- keys_pipe.c ---- */

@@ -98,11 +98,25 @@ static void pipe_hold(struct wb_channel *c, int end, uint32_t n)
     p->holders[end] += n;
 }
 
-struct wb_waitq *pipe_poll_queue(struct wb_channel *c, enum pipe_end end)
+static struct wb_waitq *pipe_poll_queue(struct wb_channel *c, int end, uint32_t events)
 {
     struct pipe *p = pipe_of(c);
+    (void)events;
     p->poll_usage = true;
     return end == PIPE_READ_END || p->st->rules->gen != PIPE_GEN_HEAD ? &p->rd : &p->wr;
+}
+
+/* Linux 2.6.11, 5.15 fs/pipe.c pipe_poll. */
+static uint32_t pipe_poll(const struct wb_channel *c, int end)
+{
+    const struct pipe *p = (const struct pipe *)c;
+    bool one_page = p->st->rules->gen == PIPE_GEN_PAGE;
+    if (end == PIPE_READ_END) {
+        bool data = one_page ? p->len : p->used;
+        return (data ? (uint32_t)WB_POLL_IN : 0) | (p->writers ? 0 : (uint32_t)WB_POLL_HUP);
+    }
+    bool room = one_page ? !p->len : !pipe_full(p);
+    return (room ? (uint32_t)WB_POLL_OUT : 0) | (p->readers ? 0 : (uint32_t)WB_POLL_HUP);
 }
 
 /* ---- building ---- */
@@ -278,5 +292,7 @@ const struct wb_ipc_ops wb_ipc_pipe = {
     .close = pipe_close,
     .hold = pipe_hold,
     .resize = pipe_resize,
+    .poll = pipe_poll,
+    .poll_queue = pipe_poll_queue,
     .audit = pipe_audit,
 };

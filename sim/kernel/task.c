@@ -83,7 +83,25 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
     t->cpu = t->wake_cpu = t->recent_cpu = WB_NO_CPU;
     t->migrated_from = WB_NO_CPU;
     t->last_waker = WB_NO_TASK;
+    t->pid_line = t->cred_line = WB_NO_LINE;
     return t;
+}
+
+/* A process has a struct pid, a struct cred and a table of files of its own; its threads share them (copy_creds() and
+ * copy_files() of kernel/cred.c and kernel/fork.c with CLONE_THREAD and CLONE_FILES). The leader comes before them. */
+static void share_process(struct wb_sim *s, struct wb_task *t, uint32_t tgid)
+{
+    if (!tgid) {
+        t->pid_line = wb_sim_line(s);
+        t->cred_line = wb_sim_line(s);
+        return;
+    }
+    uint32_t i = 0;
+    while (i < s->ntasks && s->task[i]->pid != tgid) i++;
+    WB_CHECK(i < s->ntasks && s->task[i] != t, "process %u has no leader", tgid);
+    t->pid_line = s->task[i]->pid_line;
+    t->cred_line = s->task[i]->cred_line;
+    t->shares_files = s->task[i]->shares_files = true;
 }
 
 static void start_when(struct wb_sim *s, struct wb_task *t, const struct wb_task_spec *spec)
@@ -107,6 +125,7 @@ struct wb_task *wb_task_new(struct wb_sim *s, const struct wb_task_spec *spec, v
     t->pid = ++s->next_pid;
     t->tgid = spec->tgid ? spec->tgid : t->pid;
     t->mm = spec->mm ? spec->mm : wb_mm_new(s);
+    share_process(s, t, spec->tgid);
     void *f = wb_push(&t->x, spec->step, spec->frame_bytes);
     if (frame) *frame = f;
     t->x.user = 1;

@@ -220,6 +220,12 @@ void wb_try_to_wake_up(struct wb_exec *x, struct wb_task *t, uint32_t states, ui
     f->flags = flags | (x->level != WB_LEVEL_TASK ? WB_WF_IRQ : 0);
 }
 
+void wb_kill(struct wb_exec *x, struct wb_task *t)
+{
+    t->killed = true;
+    wb_try_to_wake_up(x, t, 1u << WB_INTERRUPTIBLE, 0);
+}
+
 /* ---- a new task starts: wake_up_new_task ---- */
 
 struct wake_new {

@@ -38,12 +38,15 @@ struct wb_task {
     bool waking; /* a waker has it (TASK_WAKING) */
     bool woken_by_irq;
     bool in_migrate_list, migrate_exec;
-    cpu_id cpu;                  /* task_cpu(): last or present CPU */
-    cpu_id wake_cpu, recent_cpu; /* hints some versions keep */
-    uint32_t mm;                 /* address space: threads of a process share it; 0 = kernel */
-    uint32_t name;               /* string id */
-    uint32_t pair;               /* co-location partner record + 1, or 0 */
-    uint32_t owner;              /* workload instance */
+    bool shares_files; /* its table of open files belongs to several threads: calls count references on files */
+    bool killed;       /* a fatal signal is pending: sleeps that signals may end return -EINTR */
+    cpu_id cpu;        /* task_cpu(): last or present CPU */
+    cpu_id wake_cpu, recent_cpu;  /* hints some versions keep */
+    uint32_t mm;                  /* address space: threads of a process share it; 0 = kernel */
+    uint32_t pid_line, cred_line; /* of its process: struct pid and struct cred, or WB_NO_LINE (kernel threads) */
+    uint32_t name;                /* string id */
+    uint32_t pair;                /* co-location partner record + 1, or 0 */
+    uint32_t owner;               /* workload instance */
     const struct wb_cpumask *allowed;
     sim_time last_ran;   /* when it last left a CPU */
     sim_time queued_at;  /* when it last became runnable and waited (run delay) */
@@ -146,6 +149,10 @@ void wb_fork(struct wb_exec *x, struct wb_task *child); /* child was built with 
 void wb_exec_image(struct wb_exec *x);                  /* exec(): the exec balancing hook */
 void wb_exit(struct wb_exec *x);                        /* never returns */
 void wb_set_affinity(struct wb_exec *x, struct wb_task *t, const struct wb_cpumask *mask); /* moves it if needed */
+
+/* Frame. A fatal signal (flush first): t->killed, and t wakes if it sleeps interruptibly; calls that signals may end
+ * then return -EINTR, and its program ends it. */
+void wb_kill(struct wb_exec *x, struct wb_task *t);
 
 /* System calls: bracket what a task does in the kernel. Exit checks need_resched like a return to user mode. */
 #define WB_SYSCALL_ENTER(x) \

@@ -85,8 +85,14 @@ struct wb_workload_ops {
 
 /* ------------------------------------------------------------------ byte channels */
 struct wb_channel;
+enum wb_ipc_flag {
+    WB_IPC_DUPLEX = 1,  /* both ends read and write; else end 0 writes and end 1 reads */
+    WB_IPC_DATAGRAM = 2 /* a read takes one message, whatever it asked for; else a stream of bytes */
+};
+enum wb_poll_event { WB_POLL_IN = 1, WB_POLL_OUT = 2, WB_POLL_HUP = 4 };
 struct wb_ipc_ops {
     uint32_t abi;
+    uint32_t flags;   /* enum wb_ipc_flag */
     const char *kind; /* "pipe" */
     const char *help;
     const struct wb_metric_def *metrics; /* what its channels count, for `list metrics`; may be NULL */
@@ -96,7 +102,8 @@ struct wb_ipc_ops {
     size_t frame_need;
     /* Per-run state shared by all channels of the kind (rules, label ids). 0 or -1. */
     int (*init)(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d);
-    /* One channel; end 0 writes to end 1 (pipe) or both ways (sockets). name for traces. */
+    /* One channel; end 0 writes to end 1 (pipe) or both ways (WB_IPC_DUPLEX: what one end writes the other reads). name
+     * for traces. */
     struct wb_channel *(*open)(struct wb_sim *s, const char *name);
     /* Frames. x->ret = bytes moved, or -errno (-32 EPIPE, -11 EAGAIN). buf: the caller's buffer region. */
     void (*read)(struct wb_exec *x, struct wb_channel *c, int end, uint32_t buf, uint64_t bytes);
@@ -107,7 +114,11 @@ struct wb_ipc_ops {
     void (*hold)(struct wb_channel *c, int end, uint32_t n);
     /* Build time: room for this many bytes (F_SETPIPE_SZ, SO_SNDBUF). 0, or -1 when the modelled version cannot. */
     int (*resize)(struct wb_channel *c, uint64_t bytes);
-    /* Conservation: bytes in, out and inside. */
+    /* What poll() says of this end now: bits of enum wb_poll_event. Immediate: the caller pays for looking. */
+    uint32_t (*poll)(const struct wb_channel *c, int end);
+    /* The queue on which a poller of this end sleeps for these events; it does so from now on. */
+    struct wb_waitq *(*poll_queue)(struct wb_channel *c, int end, uint32_t events);
+    /* Conservation: bytes in, out and inside, of both directions. */
     void (*audit)(const struct wb_channel *c, uint64_t *in, uint64_t *out, uint64_t *inside);
 };
 struct wb_channel {
