@@ -11,7 +11,8 @@
 
 #include "exit_code.h"
 #include "exp_format.h"
-#include "figure_expr.h"
+#include "exp_check.h"
+#include "fail_if.h"
 #include "run_parts.h"
 
 struct span {
@@ -58,19 +59,6 @@ static const struct exp_metric *metric_of(const struct exp_result *r, const char
     return exp_result_lookup(r, full);
 }
 
-/* Is the point of this result among those that `text` selects? -1 with errors in d. No text: all. */
-static int selected(const struct run_view *v, size_t point, const char *text, struct wb_place at, struct wb_diag *d)
-{
-    bool truth = true;
-    if (!text) return 1;
-    struct wb_expr *e = wb_expr_parse(text, at, d);
-    if (!e) return -1;
-    const struct wb_config *cfg = v->points->point[point].cfg;
-    int rc = wb_expr_true(e, cfg, exp_machine_fact, (void *)cfg, &truth, d);
-    wb_expr_free(e);
-    return rc ? -1 : truth;
-}
-
 struct bound {
     double value;
     bool set;
@@ -109,7 +97,7 @@ static int check_values(const struct run_view *v, size_t i, struct wb_diag *d)
     int bad = 0;
     for (size_t p = 0; p < v->study->n; p++) {
         const struct exp_result *r = v->study->result[p];
-        int in = selected(v, p, at, place, d);
+        int in = exp_point_selected(v->points, p, at, place, d);
         if (in < 0) return -1;
         if (!in || !r) continue;
         const struct exp_metric *m = metric_of(r, name, key_of(base, i, "workload"));
@@ -142,86 +130,43 @@ static int check_pair(const struct run_view *v, size_t i, size_t of, size_t agai
     return check_span(v, r, what, s, "1", min, max);
 }
 
+/* The points that one is compared with: those of `against` that agree with it on all axes which neither condition
+ * names; when there are none, all of `against`. */
+static int check_partners(const struct run_view *v, size_t i, size_t p, const struct bound *min,
+                          const struct bound *max, struct wb_diag *d)
+{
+    const struct wb_config *base = v->points->point[0].cfg;
+    const char *of = key_of(base, i, "of"), *against = key_of(base, i, "against");
+    struct wb_place place = wb_cfg_origin(base, wb_cfg_path("expect[%zu].metric", i))->place;
+    size_t n = v->study->n, partners = 0;
+    int in = exp_point_selected(v->points, p, of, place, d), bad = 0;
+    if (in <= 0 || !v->study->result[p]) return in < 0 ? -1 : 0;
+    for (int agreeing = 1; agreeing >= 0 && !partners; agreeing--)
+        for (size_t q = 0; q < n; q++) {
+            if (q == p || (agreeing && !exp_points_agree(v->points, p, q, of, against))) continue;
+            in = exp_point_selected(v->points, q, against, place, d);
+            if (in < 0) return -1;
+            partners += in > 0;
+            if (in && v->study->result[q]) bad += check_pair(v, i, p, q, min, max);
+        }
+    return bad;
+}
+
 static int check_ratios(const struct run_view *v, size_t i, struct wb_diag *d)
 {
     const struct wb_config *base = v->points->point[0].cfg;
     struct bound min, max;
     if (read_bound(base, i, "min_ratio", "1", &min, d) || read_bound(base, i, "max_ratio", "1", &max, d)) return -1;
     if (!min.set && !max.set) return 0;
-    struct wb_place place = wb_cfg_origin(base, wb_cfg_path("expect[%zu].metric", i))->place;
     int bad = 0;
-    for (size_t p = 0; p < v->study->n; p++)
-        for (size_t q = 0; q < v->study->n; q++) {
-            int of = selected(v, p, key_of(base, i, "of"), place, d),
-                against = selected(v, q, key_of(base, i, "against"), place, d);
-            if (of < 0 || against < 0) return -1;
-            if (p != q && of && against && v->study->result[p] && v->study->result[q])
-                bad += check_pair(v, i, p, q, &min, &max);
-        }
+    for (size_t p = 0; p < v->study->n && bad >= 0; p++) {
+        int n = check_partners(v, i, p, &min, &max, d);
+        bad = n < 0 ? -1 : bad + n;
+    }
     return bad;
 }
 
 /* ------------------------------------------------------------------ --fail-if */
-struct fail_if {
-    struct figure_expr *figure; /* of the first form */
-    char op;                    /* '<' or '>', 'w' = worse than a file */
-    char *metric, *value;       /* value: bound, or file */
-    double by;
-};
-
-static void fail_if_free(struct fail_if *f)
-{
-    figure_expr_free(f->figure);
-    free(f->metric);
-    free(f->value);
-}
-
-static char *trimmed(const char *from, const char *to)
-{
-    while (from < to && *from == ' ') from++;
-    while (to > from && to[-1] == ' ') to--;
-    char *s = strndup(from, (size_t)(to - from));
-    WB_CHECK(s, "out of memory for --fail-if");
-    return s;
-}
-
-/* "METRIC worse than FILE by 3%" or "FIGURES < VALUE". NULL when fine, else what is wrong. */
-static const char *fail_if_parse(const char *text, struct fail_if *f)
-{
-    const char *worse = strstr(text, " worse than "), *by = NULL, *why;
-    size_t at;
-    *f = (struct fail_if){0};
-    if (worse) {
-        f->op = 'w';
-        for (const char *p = strstr(worse, " by "); p; p = strstr(p + 1, " by ")) by = p;
-        if (by && (!exp_parse_value(by + 4, strlen(by + 4), "1", &f->by) || f->by < 0))
-            return "after 'by' a ratio is needed, for example 3%";
-        f->metric = trimmed(text, worse);
-        f->value = trimmed(worse + 12, by ? by : text + strlen(text));
-        return *f->metric && *f->value ? NULL : "write: METRIC worse than FILE by 3%";
-    }
-    const char *op = strpbrk(text, "<>");
-    if (!op) return "write: METRIC < VALUE, METRIC > VALUE, or METRIC worse than FILE by 3%";
-    f->op = *op;
-    f->metric = trimmed(text, op);
-    f->value = trimmed(op + 1 + (op[1] == '='), text + strlen(text));
-    f->figure = figure_expr_parse(f->metric, &at, &why);
-    return f->figure ? NULL : why;
-}
-
-int run_check_fail_if_syntax(const struct cli_options *o)
-{
-    for (size_t i = 0; i < o->fail_if_n; i++) {
-        struct fail_if f;
-        const char *why = fail_if_parse(o->fail_if[i], &f);
-        fail_if_free(&f);
-        if (why)
-            return cli_usage_error("wakebal run", "For example: --fail-if 'bandwidth < 2 GB/s'",
-                                   "--fail-if '%.200s': %s", o->fail_if[i], why);
-    }
-    return EXIT_FINE;
-}
-
 struct at_replication {
     const struct exp_result *r;
     size_t replication;
@@ -271,35 +216,11 @@ static int fail_if_bound(const struct run_view *v, const struct fail_if *f, cons
     return bad;
 }
 
-/* The result with this label in a result file: the only one when there is one. */
-static const json_t *base_result(const json_t *doc, const char *label)
-{
-    const json_t *list = json_object_get(doc, "results");
-    if (!list) return doc;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *s = json_string_value(json_object_get(json_array_get(list, i), "label"));
-        if (s && !strcmp(s, label)) return json_array_get(list, i);
-    }
-    return json_array_size(list) == 1 ? json_array_get(list, 0) : NULL;
-}
-
-static const json_t *base_metric(const json_t *result, const char *name, const char *workload)
-{
-    const json_t *list = json_object_get(result, "metrics");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *m = json_array_get(list, i);
-        const char *n = json_string_value(json_object_get(m, "name")),
-                   *w = json_string_value(json_object_get(m, "workload"));
-        if (n && !strcmp(n, name) && (w && workload ? !strcmp(w, workload) : !w && !workload)) return m;
-    }
-    return NULL;
-}
-
 static int worse_than(const struct run_view *v, const struct exp_result *r, const struct fail_if *f, const json_t *doc,
                       const char *text)
 {
     const struct exp_metric *m = exp_result_lookup(r, f->metric);
-    const json_t *b = m ? base_metric(base_result(doc, r->label), m->name, exp_result_workload(r, m->instance)) : NULL;
+    const json_t *b = m ? fail_if_metric(doc, r->label, m->name, exp_result_workload(r, m->instance)) : NULL;
     if (!b || m->better == WB_BETTER_NONE || !json_is_number(json_object_get(b, "mean"))) {
         fprintf(stderr, "wakebal run: --fail-if '%.200s': %s\n", text,
                 !m   ? "there is no such figure"

@@ -32,7 +32,6 @@ void run_print_sweep(const struct run_view *v);
 
 /* Judge `expect` of the scenario and --fail-if. Prints what is violated on stderr. EXIT_FINE,
  * EXIT_EXPECTATION, or EXIT_USAGE / EXIT_INVALID when one cannot be understood. */
-int run_check_fail_if_syntax(const struct cli_options *o);
 int run_check_expectations(const struct run_view *v, struct wb_diag *d);
 
 /* Record replication 0 of the scenario again, with tracing on, into `path` ("-" = stdout). */

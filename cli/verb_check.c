@@ -4,6 +4,7 @@
 
 #include "exit_code.h"
 #include "options.h"
+#include "preflight.h"
 #include "registry.h"
 #include "verbs.h"
 
@@ -28,7 +29,7 @@ int verb_check(int argc, char **argv)
     rc = EXIT_FINE;
     for (size_t i = 0; i < o.arg_n; i++) {
         struct wb_diag *d = wb_diag_new();
-        int bad = wb_scenario_check(o.arg[i], keys, d);
+        int bad = preflight_file(o.arg[i], keys, d);
         int printed = cli_print_diag(&o, d);
         if (bad || printed != EXIT_FINE)
             rc = EXIT_INVALID;

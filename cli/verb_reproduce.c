@@ -15,6 +15,7 @@
 #include "exp_export.h"
 #include "exp_format.h"
 #include "output.h"
+#include "preflight.h"
 #include "registry.h"
 #include "reproduce_plot.h"
 #include "verbs.h"
@@ -354,10 +355,27 @@ static int print_plan(const struct reproduce *r)
     return EXIT_FINE;
 }
 
+/* What would fail after minutes fails now: variants, figures, files. */
+static int look_ahead(struct reproduce *r)
+{
+    const char *const more[] = {r->write_expected, NULL};
+    const char **inputs = calloc(r->n + 2, sizeof *inputs);
+    int bad = 0;
+    WB_CHECK(inputs, "out of memory for cases");
+    for (size_t i = 0; i < r->n; i++) {
+        inputs[i] = wb_scenario_path(r->c[i]->scenario);
+        bad |= case_check(r->c[i], cli_models(), r->d);
+    }
+    int rc = bad ? EXIT_INVALID : preflight_outputs("wakebal reproduce", &r->o, more, inputs);
+    free(inputs);
+    return rc;
+}
+
 static int reproduce(struct reproduce *r)
 {
     int rc = load_cases(r);
     if (!rc) rc = read_expected(r);
+    if (!rc) rc = look_ahead(r);
     if (rc) return rc;
     if (r->o.dry_run) return print_plan(r);
     rc = run_cases(r);

@@ -12,6 +12,7 @@
 #include "exp_export.h"
 #include "exp_format.h"
 #include "registry.h"
+#include "preflight.h"
 #include "run_parts.h"
 #include "verbs.h"
 
@@ -73,7 +74,7 @@ static int read_options(struct run *r, int argc, char **argv)
                                "'%.200s' is one argument too many", r->o.arg[1]);
     if (r->trace_format && strcmp(r->trace_format, "ftrace"))
         return cli_usage_error(argv[0], "Only ftrace so far", "--trace-format '%.60s' is not known", r->trace_format);
-    rc = run_check_fail_if_syntax(&r->o);
+    rc = preflight_fail_if(&r->o, NULL);
     return rc ? rc : run_trace_window(&r->o, &from, &to);
 }
 
@@ -95,14 +96,42 @@ static int prepare(struct run *r)
 {
     struct wb_overrides over = cli_overrides(&r->o);
     r->s = wb_scenario_load(r->o.arg[0], r->keys, &over, r->d);
-    if (!r->s) return EXIT_INVALID;
+    if (!r->s) {
+        preflight_more(r->o.arg[0], r->keys, &over, r->d);
+        return EXIT_INVALID;
+    }
     int rc = make_axes(r);
     if (rc) return rc;
     r->points = exp_points_new(r->s, r->axes, r->d);
     if (!r->points) return EXIT_INVALID;
     if (r->points->n) return EXIT_FINE;
+    if (!r->o.where_n) {
+        preflight_no_points(r->points, r->s, r->d);
+        preflight_base(r->s, r->d);
+        return EXIT_INVALID;
+    }
     return cli_usage_error("wakebal run", "Relax --where, or the scenario's sweep.where",
                            "no point is left: all %zu fail a `where`", r->points->left_out);
+}
+
+/* Where the trace goes, or NULL. */
+static const char *trace_path(const struct run *r)
+{
+    if (!r->o.trace) return NULL;
+    return r->o.arg_n == 2 ? r->o.arg[1] : r->o.output ? r->o.output : "trace.txt";
+}
+
+/* What only the models and the results know, and whether files can be written: before minutes are spent. */
+static int look_ahead(struct run *r)
+{
+    const struct cli_options *o = &r->o;
+    bool own_axes = !o->vary_n && !o->where_n && !o->zip_n && !r->no_sweep && !o->set_n && !o->machine && !o->kernel;
+    struct exp_check *k = preflight_points(r->points, own_axes, r->d);
+    int rc = wb_diag_count(r->d, WB_ERROR) ? EXIT_INVALID : EXIT_FINE, bad = preflight_fail_if(o, k);
+    exp_check_free(k);
+    if (rc || bad) return rc ? rc : bad;
+    const char *const more[] = {trace_path(r), NULL}, *const inputs[] = {wb_scenario_path(r->s), NULL};
+    return preflight_outputs("wakebal run", o, more, inputs);
 }
 
 static int print_config(const struct run *r)
@@ -227,8 +256,7 @@ static int report(struct run *r)
     if (!data_on_stdout && one) run_print_summary(&v);
     if (!data_on_stdout && !one) run_print_sweep(&v);
     if (r->o.trace && !rc && !out_stop) {
-        const char *path = r->o.arg_n == 2 ? r->o.arg[1] : r->o.output ? r->o.output : "trace.txt";
-        rc = run_write_trace(&r->o, r->points->point[0].cfg, cli_models(), path, r->d);
+        rc = run_write_trace(&r->o, r->points->point[0].cfg, cli_models(), trace_path(r), r->d);
     }
     if (rc) return rc;
     if (r->study->interrupted) {
@@ -244,6 +272,8 @@ static int run(struct run *r)
     int rc = prepare(r);
     if (rc) return rc;
     if (r->o.print_config) return print_config(r);
+    rc = look_ahead(r);
+    if (rc) return rc;
     if (r->o.dry_run) return print_plan(r);
     rc = simulate(r);
     if (rc) return rc;

@@ -11,6 +11,7 @@ enum {
     TEXT_MAX = 2000, /* bytes of one message or fix that are kept for showing */
     NAME_MAX_SHOWN = 200,
     CHAIN_MAX = 20,
+    SHOWN_MAX = 20, /* messages of one file: who gives a picture for a scenario shall not get thousands */
 };
 
 struct message {
@@ -383,6 +384,52 @@ static void put_summary(struct out *o, size_t errors, size_t warnings)
     puts_out(o, ".  Nothing was run.\n");
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Points of a study and variants of a case share their files: what is wrong there is found once for each. */
+static bool said_before(const struct sort_key *order, size_t i)
+{
+    const struct message *m = order[i].m;
+    for (size_t k = i; k-- > 0;) {
+        const struct message *o = order[k].m;
+        if (order[k].file != order[i].file || o->line != m->line) return false;
+        if (o->col == m->col && o->severity == m->severity && !strcmp(o->text, m->text) && same_text(o->code, m->code))
+            return true;
+    }
+    return false;
+}
+
+struct shown {
+    size_t file, here, left_out, count[3];
+};
+
+static void end_of_file(struct out *o, const struct wb_diag *d, const struct shown *n)
+{
+    if (!n->left_out) return;
+    const char *name = NULL;
+    for (size_t i = 0; i < d->ns; i++)
+        if (d->s[i]->seq + 1 == n->file) name = d->s[i]->name;
+    if (name) put_clipped(o, name, NAME_MAX_SHOWN), puts_out(o, ": ");
+    putf(o, "... and %zu more\n", n->left_out);
+}
+
+static void put_one(struct out *o, const struct wb_diag *d, const struct sort_key *k, struct shown *n)
+{
+    if (k->file != n->file) {
+        end_of_file(o, d, n);
+        n->file = k->file;
+        n->here = n->left_out = 0;
+    }
+    n->count[k->m->severity]++;
+    if (n->here++ < SHOWN_MAX)
+        put_message(o, d, k->m);
+    else
+        n->left_out++;
+}
+
 char *wb_diag_render(const struct wb_diag *d, bool with_colour)
 {
     struct out o = {.colour = with_colour};
@@ -391,8 +438,11 @@ char *wb_diag_render(const struct wb_diag *d, bool with_colour)
     put(&o, "", 0);
     for (size_t i = 0; i < d->nm; i++) order[i] = (struct sort_key){file_rank(d, &d->m[i]), &d->m[i]};
     qsort(order, d->nm, sizeof *order, by_place);
-    for (size_t i = 0; i < d->nm; i++) put_message(&o, d, order[i].m);
-    if (d->count[WB_ERROR]) put_summary(&o, d->count[WB_ERROR], d->count[WB_WARNING]);
+    struct shown n = {0};
+    for (size_t i = 0; i < d->nm; i++)
+        if (!said_before(order, i)) put_one(&o, d, &order[i], &n);
+    end_of_file(&o, d, &n);
+    if (n.count[WB_ERROR]) put_summary(&o, n.count[WB_ERROR], n.count[WB_WARNING]);
     free(order);
     return o.p;
 }

@@ -83,6 +83,8 @@ struct case_file {
 struct case_file *case_load(const char *name, const struct wb_key_registry *keys, const struct wb_overrides *over,
                             struct wb_diag *d) WB_MUST_USE;
 void case_free(struct case_file *c);
+/* Will the variants build, and report the figures that rows name? 0, or -1 with errors in d. */
+int case_check(const struct case_file *c, const struct wb_registry *models, struct wb_diag *d);
 /* Run all variants and judge all rows; `sensitive` also tries the ranges of assumed costs. 0, or -1 with
  * errors in d. */
 int case_run(struct case_file *c, const struct exp_options *opt, bool sensitive, struct wb_diag *d) WB_MUST_USE;

@@ -180,6 +180,7 @@ const struct wb_result *wb_sim_result(struct wb_sim *s)
 {
     if (s->result) return s->result;
     settle(s);
+    if (!measure_finished(s->m)) measure_finish(s->m, s->now); /* not run, or not to its end */
     struct wb_result *r = need(1, sizeof *r);
     r->seed = s->seed;
     r->replication = s->replication;

@@ -219,6 +219,11 @@ void measure_finish(struct wb_measure *m, sim_time now)
     m->finished = true;
 }
 
+bool measure_finished(const struct wb_measure *m)
+{
+    return m->finished;
+}
+
 uint64_t measure_progress_value(const struct wb_measure *m, const struct wb_progress *p)
 {
     return p->n - m->column[p->column].base;

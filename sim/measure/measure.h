@@ -89,6 +89,7 @@ void measure_pair_end(struct wb_measure *m, uint32_t pair, sim_time now);
 void measure_instance_started(struct wb_measure *m, uint32_t instance, sim_time now);
 void measure_instance_done(struct wb_measure *m, uint32_t instance, sim_time now);
 void measure_finish(struct wb_measure *m, sim_time now);
+bool measure_finished(const struct wb_measure *m);
 
 /* ---- afterwards ---- */
 /* A figure counted elsewhere. The strings of def must outlive m. */

@@ -302,6 +302,9 @@ int wb_axes_zip(struct wb_axes *a, const char *names, struct wb_place at, struct
         struct axis *x = find_axis(a, key);
         if (!x)
             return complain(a, d, "E172", &bad, "vary it first", scan_printf(&a->arena, "'%.100s' is no axis", key));
+        if (x == first)
+            return complain(a, d, "E172", &bad, "name two different axes",
+                            scan_printf(&a->arena, "'%s' cannot move in lock step with itself", x->key));
         if (!first) first = x;
         if (x->n != first->n)
             return complain(
@@ -310,7 +313,8 @@ int wb_axes_zip(struct wb_axes *a, const char *names, struct wb_place at, struct
         x->zip = first->zip;
         p += n + (p[n] == ',');
     }
-    return first ? 0 : complain(a, d, "E172", &bad, "write --zip KEY,KEY", "no axis is named");
+    if (first && strchr(names, ',')) return 0;
+    return complain(a, d, "E172", &bad, "write --zip KEY,KEY", first ? "one axis alone is named" : "no axis is named");
 }
 
 int wb_axes_where(struct wb_axes *a, const char *text, struct wb_place at, struct wb_diag *d)

@@ -109,6 +109,12 @@ static const struct wb_error_info table[] = {
     {"E150", "a value does not fit the rest of the scenario",
      "Each value alone is fine; together they make no sense. The model that noticed says why.",
      "Change one of the values named."},
+    {"E151", "a condition of an expectation selects no point",
+     "`of`, `against` and `at` choose among the points of the sweep. One that holds at none of them would let the "
+     "expectation pass unseen.",
+     "Compare it with the points: wakebal run SCENARIO --dry-run."},
+    {"E152", "no point is left", "`where` of the sweep is false at every point that the axes make.",
+     "Relax sweep.where, or give the axes other values."},
     {"E160", "an expression that cannot be read",
      "Expressions: keys, numbers with units, 'texts', + - * / %, == != < <= > >=, && || !, parentheses.",
      "Correct the marked place."},
@@ -173,6 +179,10 @@ static const struct wb_error_info table[] = {
      "See the other notes for why."},
     {"W016", "no figure can decide how many replications are enough", "No workload in the foreground reports a figure.",
      "Set run.replications.metric."},
+    {"W151", "an expectation is not judged",
+     "One of its conditions selects no point. The points are not those of the scenario's own sweep, so this may be "
+     "meant.",
+     "Leave out --vary, --where and --no-sweep to judge it."},
 };
 
 const struct wb_error_info *wb_error_find(const char *code)

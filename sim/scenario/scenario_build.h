@@ -28,7 +28,7 @@ struct wb_scenario {
     const struct wb_key_registry *keys;
     const struct wb_reader *reader;
     const char *search; /* WAKEBAL_PATH or what stands for it */
-    bool only_folder;
+    bool only_folder, keep;
     char *path, *name;
     struct document **doc;
     size_t doc_n, doc_cap;
@@ -66,9 +66,10 @@ struct build {
     const struct wb_override *override; /* of the command line and of the point */
     size_t override_n;
     const char *machine, *kernel;
-    size_t errors; /* in d before this building */
-    bool hopeless; /* that there are too many mistakes was said */
-    bool broken;   /* some document does not parse: absences are not reported */
+    size_t errors;   /* in d before this building */
+    bool hopeless;   /* that there are too many mistakes was said */
+    bool broken;     /* some document does not parse: absences are not reported */
+    bool incomplete; /* some value could not be made or is missing */
 };
 
 /* Too many mistakes to look for more? Says so once. */

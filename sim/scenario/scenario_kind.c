@@ -56,6 +56,14 @@ static char *resolve(const char *name)
     return path;
 }
 
+const char *wb_scenario_kind(const char *name, const struct wb_key_registry *keys)
+{
+    char *path = resolve(name);
+    const char *kind = path ? look_at(path, keys) : NULL;
+    free(path);
+    return kind;
+}
+
 int wb_scenario_check(const char *name, const struct wb_key_registry *keys, struct wb_diag *d)
 {
     char *path = resolve(name);

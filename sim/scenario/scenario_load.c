@@ -150,7 +150,10 @@ static void make_entry(struct build *b, const struct raw *r)
     struct cfg_value v;
     if (r->kind == RAW_ENTRY || row) add_members(b, r->path); /* a group may be named and empty */
     if (r->kind == RAW_ENTRY || !row || row->type == WB_KEY_GROUP) return;
-    if (value_make(&x, row, r->path, r->node, &v, &origin) < 0) return;
+    if (value_make(&x, row, r->path, r->node, &v, &origin) < 0) {
+        b->incomplete = true;
+        return;
+    }
     if (r->kind == RAW_GROUPS) v.n = r->n;
     struct cfg_entry *e = config_add(b->c, r->path, row);
     e->v = v;
@@ -236,6 +239,7 @@ static void default_or_missing(struct build *b, const struct wb_key *row, const 
 {
     if (raw_find(b, path) || row_of(b, path) != row) return;
     if (row->flags & WB_KEY_REQUIRED) {
+        b->incomplete = true;
         if (b->broken || scope_absent(b, path) || build_hopeless(b)) return;
         const char *dot = strrchr(path, '.');
         wb_diag_add(b->d, WB_ERROR, "E117", place_around(b, path),
@@ -276,6 +280,7 @@ static void check_parts(struct build *b)
     if (b->broken || b->s->only_scope) return;
     for (size_t i = 0; i < WB_ARRAY_SIZE(part); i++) {
         if (!scope_absent(b, wb_cfg_path("%s.base", part[i]))) continue;
+        b->incomplete = true;
         wb_diag_add(b->d, WB_ERROR, "E118", (struct wb_place){b->s->path, 0, 0, 0},
                     scan_printf(&b->c->arena, "add %s : { base = \"NAME\"; };   (wakebal list %ss)", part[i], part[i]),
                     "the scenario has no %s", part[i]);
@@ -317,7 +322,7 @@ static struct wb_config *build_config(struct wb_scenario *s, const struct wb_ove
     if (!b.broken) check_sense(&b);
     free(b.raw);
     wb_config_free(b.index);
-    if (wb_diag_count(d, WB_ERROR) == before) return b.c;
+    if (wb_diag_count(d, WB_ERROR) == before || (s->keep && !b.incomplete && !b.broken && !b.hopeless)) return b.c;
     wb_config_free(b.c);
     return NULL;
 }
@@ -357,6 +362,7 @@ static struct wb_scenario *new_scenario(const struct wb_key_registry *keys, cons
     s->reader = o && o->reader ? o->reader : &wb_reader_files;
     s->search = own(s, o && o->path ? o->path : getenv("WAKEBAL_PATH"));
     s->only_folder = o && o->only_folder;
+    s->keep = o && o->keep;
     keep_overrides(s, o ? o->overrides : NULL);
     return s;
 }
@@ -376,7 +382,11 @@ static const char *locate(struct wb_scenario *s, const char *name, bool *fragmen
 {
     static const char *const kinds[] = {"", "cases", "studies", "workloads"};
     *fragment = false;
-    if (s->reader->exists(s->reader->ctx, name)) return own(s, name);
+    if (s->reader->exists(s->reader->ctx, name)) {
+        const char *kind = s->reader == &wb_reader_files ? wb_scenario_kind(name, s->keys) : NULL;
+        *fragment = kind && !strcmp(kind, "workload");
+        return own(s, *fragment && !strpbrk(name, "/.") ? wb_cfg_path("./%s", name) : name);
+    }
     for (size_t i = 0; i < WB_ARRAY_SIZE(kinds); i++) {
         const char *path = find_file(&s->arena, s->reader, s->search, s->only_folder, NULL, name, kinds[i]);
         *fragment = i == 3;
@@ -422,8 +432,10 @@ struct wb_scenario *wb_scenario_load_with(const char *name, const struct wb_key_
         s->chain_n = chain_up(s, document_open(s, path, (struct wb_place){0}, d), path, "cases", (struct wb_place){0},
                               d, s->chain);
     if (!fragment && !s->chain_n) goto fail;
+    s->keep = s->keep && wb_diag_count(d, WB_ERROR) == before; /* of a file that cannot be read nothing is known */
     s->config = build_config(s, NULL, d);
-    if (s->config && wb_diag_count(d, WB_ERROR) == before) return s; /* scanning the file may have found errors, too */
+    /* scanning the file may have found errors, too */
+    if (s->config && (s->keep || wb_diag_count(d, WB_ERROR) == before)) return s;
 fail:
     wb_scenario_free(s);
     return NULL;

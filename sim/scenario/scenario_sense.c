@@ -30,6 +30,18 @@ static void check_replications(struct build *b)
                      "run.replications: min is %lld and max is %lld", (long long)min, (long long)max);
 }
 
+/* A run that ends within its warm-up measures nothing. */
+static void check_measured(struct build *b, int64_t warmup)
+{
+    const char *end = wb_cfg_has(b->c, "run.duration") ? "run.duration" : "run.horizon";
+    char value[64];
+    if (!wb_cfg_has(b->c, end) || warmup < wb_cfg_int(b->c, end)) return;
+    bool said = strcmp(wb_cfg_origin(b->c, "run.warmup")->from, "default") != 0;
+    wb_cfg_error(b->c, b->d, said ? "run.warmup" : end, "make the warm-up shorter than the run",
+                 "the warm-up \"%.60s\" leaves nothing of %s = \"%s\"", wb_cfg_str(b->c, "run.warmup"), end,
+                 wb_cfg_text(b->c, end, value, sizeof value));
+}
+
 static void check_warmup(struct build *b)
 {
     const char *text = wb_cfg_str(b->c, "run.warmup"), *why = NULL;
@@ -39,6 +51,8 @@ static void check_warmup(struct build *b)
     if (wb_parse_quantity(text, WB_UNIT_TIME, &v, &why, &at) < 0)
         wb_cfg_error(b->c, b->d, "run.warmup", "write \"auto\", \"none\" or a time such as \"500 ms\"",
                      "'warmup' = \"%.60s\": %s", text, why);
+    else
+        check_measured(b, v);
 }
 
 /* Entries of a list whose names must differ. */

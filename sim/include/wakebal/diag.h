@@ -32,8 +32,9 @@ void wb_diag_add(struct wb_diag *d, enum wb_severity sev, const char *code, stru
 void wb_diag_source(struct wb_diag *d, const char *file, const char *text, size_t len, const struct wb_place *includer);
 
 size_t wb_diag_count(const struct wb_diag *d, enum wb_severity sev);
-/* All messages, in file and line order, as one malloc'd string that the caller frees; ends with "N errors, M
- * warnings.  Nothing was run." when there is an error. colour: ANSI colours. */
+/* All messages, in file and line order, as one malloc'd string that the caller frees; the same message is given once,
+ * and of one file the first 20 with "... and N more". Ends with "N errors, M warnings.  Nothing was run." when there is
+ * an error. colour: ANSI colours. */
 char *wb_diag_render(const struct wb_diag *d, bool colour);
 
 /* The nearest of `names` by edit distance, or NULL when nothing is close (distance > max(1, len/3)). */

@@ -60,7 +60,7 @@ struct wb_result {
     size_t nrules;
     const struct wb_trace *trace;
 };
-/* Owned by the sim. */
+/* Owned by the sim. Of a simulation that was not run: every figure that it would report, without a value. */
 const struct wb_result *wb_sim_result(struct wb_sim *s);
 /* What was recorded so far; NULL when tracing is off. */
 const struct wb_trace *wb_sim_trace(const struct wb_sim *s);

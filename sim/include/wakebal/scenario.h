@@ -52,9 +52,10 @@ struct wb_scenario_options {
     const struct wb_reader *reader;       /* NULL = wb_reader_files */
     const char *path;                     /* WAKEBAL_PATH form; NULL = the environment variable */
     bool only_folder;                     /* look beside the file only (fuzzing) */
+    bool keep; /* return it in spite of mistakes when every value is known all the same: to look for more of them */
 };
 
-/* Load a scenario by name or path. NULL when it cannot be used; then `d` holds the errors. A workload fragment's name
+/* Load a scenario by name or path. NULL when it cannot be used; then `d` holds the errors. A workload fragment
  * is a scenario too: that workload on the default machine and kernel. The registry must outlive the scenario. */
 struct wb_scenario *wb_scenario_load(const char *name_or_path, const struct wb_key_registry *keys,
                                      const struct wb_overrides *overrides, struct wb_diag *d) WB_MUST_USE;
@@ -72,6 +73,10 @@ struct wb_config *wb_scenario_at(struct wb_scenario *s, const struct wb_override
 /* Check a scenario, machine, kernel or workload file alone (its keys tell what it is), by path or shipped name. 0, or
  * -1 with errors in d. */
 int wb_scenario_check(const char *name, const struct wb_key_registry *keys, struct wb_diag *d);
+
+/* "machine", "kernel" or "workload" when the file (or shipped name) is one of these alone, by its keys; NULL: a
+ * scenario, or nothing that can be read. */
+const char *wb_scenario_kind(const char *name, const struct wb_key_registry *keys);
 
 /* Find a shipped or user file. kind: "machines" "kernels" "workloads" "cases" "studies". Malloc'd path or NULL. */
 char *wb_scenario_find(const char *name, const char *kind);

@@ -1,0 +1,137 @@
+/* preflight_files.c - --fail-if and the files of results, before anything runs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "exit_code.h"
+#include "exp_format.h"
+#include "fail_if.h"
+#include "preflight.h"
+
+/* ------------------------------------------------------------------ --fail-if */
+static int refuse(const char *text, const char *hint, const char *why)
+{
+    return cli_usage_error("wakebal run", hint, "--fail-if '%.200s': %s", text, why);
+}
+
+static int check_figures(const struct exp_check *k, const struct fail_if *f, const char *text)
+{
+    const char *name, *variant, *unit = NULL;
+    char fix[256], why[300];
+    size_t at;
+    double v;
+    for (size_t i = 0; (name = figure_expr_name(f->figure, i, &variant, &at)); i++) {
+        if (variant) return refuse(text, "Only rows of cases have variants", "no [variant] belongs here");
+        if (exp_check_figure(k, name, &unit, fix, sizeof fix)) continue;
+        snprintf(why, sizeof why, "no metric is called '%.100s'", name);
+        return refuse(text, fix, why);
+    }
+    if (!figure_expr_plain(f->figure)) unit = "1";
+    if (!unit || exp_check_value(f->value, unit, &v)) return EXIT_FINE;
+    snprintf(why, sizeof why, "'%.80s' is no value in %s", f->value, strcmp(unit, "1") ? unit : "plain numbers");
+    return refuse(text, "For example: --fail-if 'bandwidth < 2 GB/s'", why);
+}
+
+static int check_file(const struct exp_check *k, const struct fail_if *f, const char *text)
+{
+    const char *unit;
+    char fix[256], why[400];
+    json_error_t e;
+    if (!exp_check_figure(k, f->metric, &unit, fix, sizeof fix)) {
+        snprintf(why, sizeof why, "no metric is called '%.100s'", f->metric);
+        return refuse(text, fix, why);
+    }
+    json_t *doc = json_load_file(f->value, 0, &e);
+    if (doc) {
+        json_decref(doc);
+        return EXIT_FINE;
+    }
+    snprintf(why, sizeof why, "%.200s", e.text);
+    return refuse(text, "Give a file that --export-json wrote", why);
+}
+
+int preflight_fail_if(const struct cli_options *o, const struct exp_check *k)
+{
+    int rc = EXIT_FINE;
+    for (size_t i = 0; i < o->fail_if_n; i++) {
+        struct fail_if f;
+        const char *text = o->fail_if[i], *why = fail_if_parse(text, &f);
+        int one = EXIT_FINE;
+        if (why)
+            one = refuse(text, "For example: --fail-if 'bandwidth < 2 GB/s'", why);
+        else if (k)
+            one = f.op == 'w' ? check_file(k, &f, text) : check_figures(k, &f, text);
+        fail_if_free(&f);
+        if (one) rc = one;
+    }
+    return rc;
+}
+
+/* ------------------------------------------------------------------ files that will be written */
+/* The same file under two names: by device and number when it exists, else by text. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    bool known_a = !stat(a, &x), known_b = !stat(b, &y);
+    if (known_a && known_b) return x.st_dev == y.st_dev && x.st_ino == y.st_ino && S_ISREG(x.st_mode);
+    return known_a == known_b && !strcmp(a, b);
+}
+
+static int cannot_write(const char *path, int error)
+{
+    char *name = exp_text_terminal(path, 200);
+    fprintf(stderr, "wakebal: cannot write '%s': %s\nNothing was run.\n", name, strerror(error));
+    free(name);
+    return EXIT_OUTPUT;
+}
+
+/* Opened as it will be, and left as it was. */
+static int try_to_write(const char *path)
+{
+    struct stat st;
+    if (!strcmp(path, "-")) return EXIT_FINE;
+    bool there = !stat(path, &st);
+    if (there && S_ISDIR(st.st_mode)) return cannot_write(path, EISDIR);
+    if (there && !S_ISREG(st.st_mode)) return access(path, W_OK) ? cannot_write(path, errno) : EXIT_FINE;
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    if (fd < 0) return cannot_write(path, errno);
+    close(fd);
+    if (!there) unlink(path);
+    return EXIT_FINE;
+}
+
+static int check_output(const char *verb, const char *const *path, size_t i, const char *const *inputs)
+{
+    bool out = !strcmp(path[i], "-");
+    for (size_t k = 0; k < i; k++)
+        if (out ? !strcmp(path[k], "-") : same_file(path[k], path[i]))
+            return cli_usage_error(verb, "Give each export a file of its own",
+                                   out ? "two exports go to standard output%.0s"
+                                       : "two exports go to '%.200s': the later would replace the earlier",
+                                   path[i]);
+    for (size_t k = 0; !out && inputs && inputs[k]; k++)
+        if (same_file(inputs[k], path[i]))
+            return cli_usage_error(verb, "Give the export another name",
+                                   "'%.200s' is read as input; an export may not replace it", path[i]);
+    return try_to_write(path[i]);
+}
+
+int preflight_outputs(const char *verb, const struct cli_options *o, const char *const *more, const char *const *inputs)
+{
+    const char *const exports[] = {o->export_json, o->export_csv, o->export_markdown, o->export_data};
+    const char *path[32];
+    size_t n = 0;
+    int rc = EXIT_FINE;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(exports); i++)
+        if (exports[i]) path[n++] = exports[i];
+    for (size_t i = 0; more && more[i] && n < WB_ARRAY_SIZE(path); i++) path[n++] = more[i];
+    for (size_t i = 0; i < n; i++) {
+        int one = check_output(verb, path, i, inputs);
+        if (one && !rc) rc = one;
+    }
+    return rc;
+}
