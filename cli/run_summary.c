@@ -182,6 +182,90 @@ static void print_times(const struct exp_result *r)
     putchar('\n');
 }
 
+/* ---- what should not happen: said whenever it did ---- */
+
+static double sum_of(const struct exp_result *r, const char *name)
+{
+    double v = mean_of(r, name);
+    return isfinite(v) ? v : 0;
+}
+
+/* The task that it happened to most. */
+static void print_worst(const struct exp_result *r, enum wb_fault_kind kind)
+{
+    char a[48];
+    for (size_t i = 0; i < r->nfaults; i++) {
+        const struct exp_fault *f = &r->fault[i];
+        if (f->kind != kind) continue;
+        char *safe = exp_text_terminal(f->task, 40);
+        printf("; most: %s", safe);
+        if (kind <= WB_FAULT_STARVATION)
+            printf(" %s", exp_format_value(a, sizeof a, (double)f->total * 1e-12 / (double)r->replications, "s"));
+        free(safe);
+        break;
+    }
+    putchar('\n');
+}
+
+/* "   SMT 10%  MC 90%": shares of `all` by domain level. */
+static void print_by_domain(const struct run_view *v, const struct exp_result *r, const char *prefix, double all)
+{
+    char name[64];
+    for (size_t i = 0; i <= v->facts->ndomains; i++) {
+        bool last = i == v->facts->ndomains;
+        snprintf(name, sizeof name, last ? "%s.none" : "%s.%zu", prefix, i);
+        double share = sum_of(r, name) / all;
+        if (share >= 0.005) printf("  %s %.0f%%", last ? "no domain" : v->facts->domain[i], 100 * share);
+    }
+}
+
+static void print_idle_beside(const struct run_view *v, const struct exp_result *r)
+{
+    double all = sum_of(r, "idle_while_work_waits.wait");
+    char a[48], b[48];
+    if (!(all > 0)) return;
+    printf("  %-24s %s, longest %s; idle CPU in:", "Waited beside idle CPU", exp_format_value(a, sizeof a, all, "s"),
+           exp_format_value(b, sizeof b, sum_of(r, "idle_while_work_waits.longest"), "s"));
+    print_by_domain(v, r, "idle_while_work_waits.domain", all);
+    print_worst(r, WB_FAULT_IDLE_WHILE_WAITING);
+}
+
+static void print_undone(const struct run_view *v, const struct exp_result *r)
+{
+    static const char *const kind[] = {"newidle", "periodic", "nohz", "active"};
+    double all = sum_of(r, "migrations.pingpong");
+    char n[48], name[64];
+    if (!(all > 0)) return;
+    printf("  %-24s %s moves back within 10 ms by:", "Balance undone", exp_format_value(n, sizeof n, all, "1"));
+    for (size_t i = 0; i < WB_ARRAY_SIZE(kind); i++) {
+        snprintf(name, sizeof name, "migrations.pingpong.%s", kind[i]);
+        double share = sum_of(r, name) / all;
+        if (share >= 0.005) printf("  %s %.0f%%", kind[i], 100 * share);
+    }
+    printf("; across:");
+    print_by_domain(v, r, "migrations.pingpong.domain", all);
+    print_worst(r, WB_FAULT_PINGPONG);
+}
+
+static void print_invariants(const struct run_view *v, const struct exp_result *r, const struct wb_config *cfg)
+{
+    double starved = sum_of(r, "starvation"), wrong = sum_of(r, "affinity_violations");
+    char a[48], b[48];
+    print_idle_beside(v, r);
+    if (starved > 0) {
+        printf("  %-24s %s waits of more than ", "Starved", exp_format_value(a, sizeof a, starved, "1"));
+        printf("%s, longest %s", wb_cfg_text(cfg, "run.starvation_bound", a, sizeof a),
+               exp_format_value(b, sizeof b, sum_of(r, "starvation.longest"), "s"));
+        print_worst(r, WB_FAULT_STARVATION);
+    }
+    if (wrong > 0) {
+        printf("  %-24s %s times on a CPU that the task may not use", "Affinity broken",
+               exp_format_value(a, sizeof a, wrong, "1"));
+        print_worst(r, WB_FAULT_AFFINITY);
+    }
+    print_undone(v, r);
+}
+
 /* Break a note at blanks so that it keeps to the page. */
 static void print_note(const struct exp_note *note, const struct out_style *st)
 {
@@ -237,6 +321,7 @@ void run_print_summary(const struct run_view *v)
     print_wakeups(r);
     print_migrations(v, r);
     print_times(r);
+    print_invariants(v, r, cfg);
     if (v->o->verbose) print_rules(r);
     print_notes(r, &st);
     if (v->profile) {

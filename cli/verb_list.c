@@ -160,7 +160,7 @@ static int list_policies(const struct list *l)
 static void print_metrics(const struct wb_metric_def *d, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        printf("%-28s %-8s %-7s %s\n", d[i].name, d[i].unit, wb_better_name(d[i].better), d[i].help);
+        printf("%-34s %-5s %-7s %s\n", d[i].name, d[i].unit, wb_better_name(d[i].better), d[i].help);
 }
 
 static int list_metrics(const struct list *l)

@@ -183,6 +183,23 @@ static json_t *machine_json(const struct exp_result *res)
     return json_pack("{s:o,s:i,s:o}", "name", exp_json_text(res->machine), "cpus", (int)res->ncpus, "calibration", cal);
 }
 
+/* Who suffered from what should not happen, the worst of each kind first (docs/metrics.md). */
+static json_t *invariants_json(const struct exp_result *res)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; i < res->nfaults; i++) {
+        const struct exp_fault *f = &res->fault[i];
+        json_t *o = json_pack("{s:s,s:o,s:I}", "kind", wb_fault_name[f->kind], "task", exp_json_text(f->task), "count",
+                              (json_int_t)f->count);
+        if (f->kind <= WB_FAULT_STARVATION) {
+            json_object_set_new(o, "total_s", exp_json_number((double)f->total * 1e-12));
+            json_object_set_new(o, "longest_s", exp_json_number((double)f->longest * 1e-12));
+        }
+        json_array_append_new(a, o);
+    }
+    return a;
+}
+
 static json_t *notes_json(const struct exp_result *res)
 {
     json_t *a = json_array();
@@ -208,6 +225,7 @@ json_t *exp_json_result(const struct exp_result *res, bool keep_samples)
     json_object_set_new(o, "time", time_json(res));
     json_object_set_new(o, "profile", named_json(res->fn, res->nfn, "seconds", 1e-12));
     json_object_set_new(o, "rules", named_json(res->rule, res->nrules, "count", 1));
+    json_object_set_new(o, "invariants", invariants_json(res));
     json_object_set_new(o, "warnings", notes_json(res));
     return o;
 }

@@ -70,6 +70,8 @@ void exp_rep_copy(struct exp_rep *rep, const struct wb_result *r)
     rep->r.fn_time = copy_counts(a, r->fn_time, r->nfn);
     rep->r.rule_name = copy_names(a, r->rule_name, r->nrules);
     rep->r.rule_count = copy_counts(a, r->rule_count, r->nrules);
+    rep->r.fault = need(ARENA_NEW(a, struct wb_fault, r->nfaults));
+    if (r->nfaults) memcpy(rep->r.fault, r->fault, r->nfaults * sizeof *r->fault);
     rep->r.cat_time = need(arena_alloc(a, r->ncpus, sizeof *r->cat_time, ARENA_LINE));
     if (r->ncpus) memcpy(rep->r.cat_time, r->cat_time, r->ncpus * sizeof *r->cat_time);
 }
@@ -178,6 +180,22 @@ static void fold_named(struct exp_named **list, size_t *n, const char *const *na
     }
 }
 
+static void fold_faults(struct exp_result *res, const struct wb_result *r)
+{
+    for (size_t i = 0; i < r->nfaults; i++) {
+        const struct wb_fault *from = &r->fault[i];
+        size_t k = 0;
+        while (k < res->nfaults && (res->fault[k].kind != from->kind || strcmp(res->fault[k].task, from->task))) k++;
+        if (k == res->nfaults) {
+            res->fault = need(realloc(res->fault, (k + 1) * sizeof *res->fault));
+            res->fault[res->nfaults++] = (struct exp_fault){.kind = from->kind, .task = copy(from->task)};
+        }
+        res->fault[k].count += from->count;
+        res->fault[k].total += from->total;
+        res->fault[k].longest = WB_MAX(res->fault[k].longest, from->longest);
+    }
+}
+
 static void fold_times(struct exp_result *res, const struct wb_result *r)
 {
     WB_CHECK(res->ncpus == r->ncpus, "%u CPUs, and in another replication %u", res->ncpus, r->ncpus);
@@ -213,6 +231,7 @@ void exp_result_fold(struct exp_result *res, const struct exp_rep *rep)
     fold_measured(res, r);
     fold_named(&res->fn, &res->nfn, r->fn_name, r->fn_time, r->nfn);
     fold_named(&res->rule, &res->nrules, r->rule_name, r->rule_count, r->nrules);
+    fold_faults(res, r);
     if (!res->replications) {
         res->seed = r->seed;
         res->window_s = (double)r->window_ps * 1e-12;
@@ -247,6 +266,15 @@ static int compare_named(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+static int compare_faults(const void *a, const void *b)
+{
+    const struct exp_fault *x = a, *y = b;
+    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    if (x->total != y->total) return x->total < y->total ? 1 : -1;
+    if (x->count != y->count) return x->count < y->count ? 1 : -1;
+    return strcmp(x->task, y->task);
+}
+
 void exp_result_finish(struct exp_result *res)
 {
     for (size_t i = 0; i < res->nmetrics; i++) {
@@ -255,6 +283,7 @@ void exp_result_finish(struct exp_result *res)
     }
     if (res->nfn) qsort(res->fn, res->nfn, sizeof *res->fn, compare_named);
     if (res->nrules) qsort(res->rule, res->nrules, sizeof *res->rule, compare_named);
+    if (res->nfaults) qsort(res->fault, res->nfaults, sizeof *res->fault, compare_faults);
 }
 
 static void free_metric(struct exp_metric *m)
@@ -273,6 +302,7 @@ void exp_result_free(struct exp_result *res)
     for (size_t i = 0; i < res->nmetrics; i++) free_metric(&res->metric[i]);
     for (size_t i = 0; i < res->nfn; i++) free(res->fn[i].name);
     for (size_t i = 0; i < res->nrules; i++) free(res->rule[i].name);
+    for (size_t i = 0; i < res->nfaults; i++) free(res->fault[i].task);
     for (size_t i = 0; i < res->nnotes; i++) free(res->note[i].text);
     for (size_t i = 0; i < res->nworkloads; i++) free(res->workload[i]);
     for (size_t i = 0; i < res->nparams; i++) {
@@ -286,6 +316,7 @@ void exp_result_free(struct exp_result *res)
     free(res->metric);
     free(res->fn);
     free(res->rule);
+    free(res->fault);
     free(res->note);
     free(res->workload);
     free(res->param);

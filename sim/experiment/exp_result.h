@@ -47,6 +47,13 @@ struct exp_named {
     char *name;
     uint64_t count; /* ps, or how often */
 };
+/* What should not happen, and to whom (struct wb_fault), over all replications. */
+struct exp_fault {
+    enum wb_fault_kind kind;
+    char *task;
+    uint64_t count;
+    sim_time total, longest;
+};
 struct exp_note {
     char code[8];
     char *text;
@@ -80,6 +87,8 @@ struct exp_result {
     sim_time (*cat_cpu)[WB_CAT_N]; /* [ncpus], over replications */
     struct exp_named *fn, *rule;   /* finish sorts them, largest first */
     size_t nfn, nrules;
+    struct exp_fault *fault; /* by kind; finish sorts, the worst of each kind first */
+    size_t nfaults;
     struct exp_note *note;
     size_t nnotes;
 };

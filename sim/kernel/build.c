@@ -267,6 +267,7 @@ static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct 
     build_stoppers(s);
     if (build_ipcs(s, d) || build_workloads(s, d)) return -1;
     if (measure_seal(s->m) || memory_layout(s) || deep_stacks_init(s) || result_init(s)) return -1;
+    invariants_init(s);
     build_noise(s);
     event_post(s, s->end, EV_STOP, 0, 0);
     event_post(s, s->warmup ? s->warmup : WB_MIN(s->first_start, s->end), EV_WARM, 0, 0);

@@ -7,9 +7,6 @@ const char *const wb_mig_name[WB_MIG_N] = {
     [WB_MIG_FORK] = "fork", [WB_MIG_AFFINITY] = "affinity", [WB_MIG_PICK] = "pick",
 };
 
-/* A move back within this long undoes a balancing decision. */
-#define PINGPONG_WINDOW (10 * WB_MS)
-
 static void pair_update(struct wb_sim *s, struct wb_task *t)
 {
     if (!t->pair) return;
@@ -39,7 +36,9 @@ void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_
     struct wb_sim *s = x->sim;
     rule = rule_of(s, rule);
     s->migrations[kind]++;
-    s->mig_depth[depth_of_move(s, from, t->cpu)]++;
+    uint32_t depth = depth_of_move(s, from, t->cpu);
+    s->mig_depth[depth]++;
+    invariants_moved(s, t, from);
     s->cpu[from].moves++;
     s->cpu[t->cpu].moves++;
     measure_series_add(s->m, s->series_migrations, 1);
@@ -47,7 +46,8 @@ void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_
     bool balanced = kind != WB_MIG_WAKE && kind != WB_MIG_FORK && kind != WB_MIG_EXEC && kind != WB_MIG_AFFINITY &&
                     kind != WB_MIG_PICK;
     if (balanced) {
-        if (t->migrated_from == t->cpu && t->migrated_at && s->now - t->migrated_at < PINGPONG_WINDOW) s->pingpong++;
+        if (t->migrated_from == t->cpu && t->migrated_at && s->now - t->migrated_at < INVARIANTS_PINGPONG)
+            invariants_pingpong(s, t, kind, depth);
         t->migrated_from = from;
         t->migrated_at = s->now;
     }

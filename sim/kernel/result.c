@@ -8,7 +8,7 @@
 
 static void sum(const struct wb_sim *s, struct totals *t)
 {
-    *t = (struct totals){.pingpong = s->pingpong, .idle_waiting = s->iww.total};
+    *t = (struct totals){.idle_waiting = s->iww.total};
     memcpy(t->migrations, s->migrations, sizeof t->migrations);
     for (cpu_id c = 0; c < s->ncpus; c++) {
         const struct cpu_stats *st = &s->cpu[c].stats;
@@ -45,6 +45,7 @@ static void settle(struct wb_sim *s)
 void result_baseline(struct wb_sim *s)
 {
     settle(s);
+    invariants_start(s);
     sum(s, &s->base->t);
     for (cpu_id c = 0; c < s->ncpus; c++) memcpy(s->cpu[c].acct_base, s->cpu[c].acct, sizeof s->cpu[c].acct);
     for (uint32_t i = 0; i < s->nfn; i++) s->fn[i].base = s->fn[i].time;
@@ -93,11 +94,37 @@ static void figures_of_moves(struct wb_sim *s, const struct totals *t)
         (void)snprintf(level, sizeof level, "%u", i);
         figure_of(s, "migrations.domain.%s", level, (double)(s->mig_depth[i] - s->base->depth[i]), true);
     }
-    figure(s, "migrations.pingpong", (double)(t->pingpong - b->pingpong), true);
     for (int k = 0; k < WB_BAL_N; k++) {
         figure_of(s, "balance.%s.calls", kind[k], (double)(t->balance_calls[k] - b->balance_calls[k]), true);
         figure_of(s, "balance.%s.pulled", kind[k], (double)(t->balance_pulled[k] - b->balance_pulled[k]), true);
     }
+}
+
+static double seconds(sim_time t)
+{
+    return (double)t / (double)WB_S;
+}
+
+/* What should not happen (invariants.h): these count from the end of the warm-up by themselves. */
+static void figures_of_invariants(struct wb_sim *s)
+{
+    const struct invariants *v = &s->invariants;
+    enum { IDLE = WB_FAULT_IDLE_WHILE_WAITING, STARVED = WB_FAULT_STARVATION };
+    figure(s, "idle_while_work_waits.waits", (double)v->count[IDLE], true);
+    figure(s, "idle_while_work_waits.wait", seconds(v->total[IDLE]), false);
+    figure(s, "idle_while_work_waits.longest", seconds(v->longest[IDLE]), false);
+    figure(s, "starvation", (double)v->count[STARVED], true);
+    figure(s, "starvation.longest", seconds(v->longest[STARVED]), false);
+    figure(s, "affinity_violations", (double)v->count[WB_FAULT_AFFINITY], true);
+    figure(s, "migrations.pingpong", (double)v->count[WB_FAULT_PINGPONG], true);
+    for (uint32_t i = 0; i < v->levels; i++) {
+        char level[16] = "none";
+        if (i < s->ndepths) (void)snprintf(level, sizeof level, "%u", i);
+        figure_of(s, "idle_while_work_waits.domain.%s", level, seconds(v->level_time[i]), false);
+        figure_of(s, "migrations.pingpong.domain.%s", level, (double)v->pingpong_depth[i], true);
+    }
+    for (int k = WB_MIG_NEWIDLE; k <= WB_MIG_ACTIVE; k++)
+        figure_of(s, "migrations.pingpong.%s", wb_mig_name[k], (double)v->pingpong_kind[k], true);
 }
 
 static void figures(struct wb_sim *s)
@@ -113,6 +140,7 @@ static void figures(struct wb_sim *s)
     figure(s, "idle_entries", (double)(t.idle_entries - b->idle_entries), true);
     figure(s, "ticks", (double)(t.ticks - b->ticks), true);
     figure(s, "idle_while_work_waits", all > 0 ? (double)(t.idle_waiting - b->idle_waiting) / all : NAN, false);
+    figures_of_invariants(s);
     figures_of_moves(s, &t);
     figures_of_time(s);
 }
@@ -174,6 +202,8 @@ static void fill_tables(struct wb_sim *s, struct wb_result *r)
         r->rule_name[i] = s->ops->rules[i];
         r->rule_count[i] = s->rule_count[i] - s->base->rule[i];
     }
+    r->fault = need(WB_FAULT_KINDS * INVARIANTS_WORST, sizeof *r->fault);
+    r->nfaults = invariants_worst(s, r->fault);
 }
 
 const struct wb_result *wb_sim_result(struct wb_sim *s)
@@ -181,6 +211,7 @@ const struct wb_result *wb_sim_result(struct wb_sim *s)
     if (s->result) return s->result;
     settle(s);
     if (!measure_finished(s->m)) measure_finish(s->m, s->now); /* not run, or not to its end */
+    invariants_finish(s);
     struct wb_result *r = need(1, sizeof *r);
     r->seed = s->seed;
     r->replication = s->replication;
@@ -211,6 +242,7 @@ void result_free(struct wb_sim *s)
     free(r->fn_name);
     free(r->rule_name);
     free(r->rule_count);
+    free(r->fault);
     free(r);
     s->result = NULL;
 }

@@ -59,6 +59,7 @@ static void account_prev(struct wb_sim *s, struct wb_task *prev, bool queued)
 {
     if (prev->klass == WB_CLASS_SWAPPER) {
         iww_update(s, -1, 0);
+        invariants_idle(s, prev->cpu, false);
         return;
     }
     prev->run_total += s->now - prev->run_start;
@@ -67,6 +68,7 @@ static void account_prev(struct wb_sim *s, struct wb_task *prev, bool queued)
     if (queued) { /* a wakeup during an unlocked switch has counted itself */
         prev->queued_at = s->now;
         iww_update(s, 0, 1);
+        invariants_wait(s, prev);
     }
 }
 
@@ -75,9 +77,11 @@ static void account_next(struct wb_sim *s, struct wb_task *next)
     next->run_start = s->now;
     if (next->klass == WB_CLASS_SWAPPER) {
         iww_update(s, 1, 0);
+        invariants_idle(s, next->cpu, true);
         return;
     }
     iww_update(s, 0, -1);
+    invariants_run(s, next);
     sim_time waited = s->now - next->queued_at;
     next->wait_total += waited;
     if (!next->kthread) measure_latency_add(s->run_delay, waited);

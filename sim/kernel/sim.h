@@ -17,6 +17,7 @@
 
 #include "arena.h"
 #include "evq.h"
+#include "invariants.h"
 #include "measure.h"
 #include "reserve.h"
 #include "tickring.h"
@@ -157,7 +158,7 @@ struct noise_source {
 struct totals {
     uint64_t wakeups_remote, wakeups_sync, preemptions, ipis, idle_entries, ticks;
     uint64_t balance_calls[WB_BAL_N], balance_pulled[WB_BAL_N];
-    uint64_t migrations[WB_MIG_N], pingpong;
+    uint64_t migrations[WB_MIG_N];
     sim_time idle_waiting;
 };
 struct baseline {
@@ -248,11 +249,11 @@ struct wb_sim {
     uint64_t popped, stale, inlined;
     uint64_t *rule_count;
     struct idle_while_waiting iww;
+    struct invariants invariants;
     struct wb_latency *wake_latency, *run_delay;
     uint64_t migrations[WB_MIG_N];
     uint64_t *mig_depth; /* by domain depth, [ndepths] */
     uint32_t ndepths;
-    uint64_t pingpong;
     uint32_t series_switches, series_migrations, series_wakeups;
     void (*softirq_push[WB_SOFTIRQ_N])(struct wb_exec *x);
     const struct wb_registry *reg;

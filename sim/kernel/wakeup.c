@@ -70,6 +70,7 @@ void task_activate(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint3
     t->queued_at = s->now;
     if (enqueue & (WB_ENQ_WAKEUP | WB_ENQ_NEW)) t->woken_at = s->now + 1; /* 0 means: not waking */
     iww_update(s, 0, 1);
+    invariants_wait(s, t);
     TRACE(s, .type = enqueue & WB_ENQ_NEW ? WB_TR_WAKEUP_NEW : WB_TR_WAKEUP, .cpu = (uint16_t)x->cpu, .task = t->id,
           .a = rq->cpu);
     if (s->ops->check_preempt(x, rq, t, wake, &rule)) wb_resched(x, rq);

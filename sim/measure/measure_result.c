@@ -14,6 +14,11 @@
 #define PER_PROGRESS 9 /* at most so many metrics from one progress, latency, series or group */
 #define NAN_BITS 0x7ff8000000000000ull
 
+const char *const wb_fault_name[WB_FAULT_KINDS] = {[WB_FAULT_IDLE_WHILE_WAITING] = "idle_while_work_waits",
+                                                   [WB_FAULT_STARVATION] = "starvation",
+                                                   [WB_FAULT_AFFINITY] = "affinity",
+                                                   [WB_FAULT_PINGPONG] = "pingpong"};
+
 /* ------------------------------------------------------------------ figures counted elsewhere */
 void measure_metric(struct wb_measure *m, uint32_t instance, const struct wb_metric_def *def, double value,
                     bool integer)

@@ -15,7 +15,19 @@ static struct exp_result *made(const char *label, double scale)
         struct wb_run_options opt = {.trace_capacity = 0};
         struct wb_sim *s = wb_sim_build(NULL, NULL, i, &opt, NULL);
         struct exp_rep rep = {.index = i};
-        exp_rep_copy(&rep, wb_sim_result(s));
+        struct wb_result r = *wb_sim_result(s);
+        struct wb_fault fault[] = {
+            {.kind = WB_FAULT_STARVATION, .task = "b-2", .count = 1, .total = 2 * WB_S, .longest = 2 * WB_S},
+            {.kind = WB_FAULT_IDLE_WHILE_WAITING,
+             .task = "a-1",
+             .count = 2 + i,
+             .total = (1 + i) * WB_MS,
+             .longest = WB_MS},
+            {.kind = WB_FAULT_IDLE_WHILE_WAITING, .task = "c-3", .count = 1, .total = 9 * WB_MS, .longest = 9 * WB_MS},
+            {.kind = WB_FAULT_PINGPONG, .task = "b-2", .count = 4}};
+        r.fault = fault; /* summed, the longest kept, the worst first */
+        r.nfaults = i == 1 ? 2 : WB_ARRAY_SIZE(fault);
+        exp_rep_copy(&rep, &r);
         wb_sim_free(s);
         exp_result_fold(res, &rep);
         exp_rep_free(&rep);

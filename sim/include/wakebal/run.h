@@ -38,6 +38,22 @@ int wb_sim_run(struct wb_sim *s);
 bool wb_sim_step_to(struct wb_sim *s, sim_time until);
 void wb_sim_free(struct wb_sim *s);
 
+/* What a scheduler should not let happen, and to whom it happened (docs/metrics.md). */
+enum wb_fault_kind {
+    WB_FAULT_IDLE_WHILE_WAITING, /* it waited on a busy CPU beside an idle one */
+    WB_FAULT_STARVATION,         /* it waited longer than run.starvation_bound */
+    WB_FAULT_AFFINITY,           /* it ran where it may not */
+    WB_FAULT_PINGPONG,           /* a balancer moved it back */
+    WB_FAULT_KINDS
+};
+extern const char *const wb_fault_name[WB_FAULT_KINDS];
+struct wb_fault {
+    enum wb_fault_kind kind;
+    char task[64]; /* "hog-6": name and pid */
+    uint64_t count;
+    sim_time total, longest; /* of the first two kinds; else 0 */
+};
+
 struct wb_result {
     uint64_t seed;
     uint32_t replication;
@@ -58,6 +74,9 @@ struct wb_result {
     const char **rule_name;
     uint64_t *rule_count;
     size_t nrules;
+    /* the tasks that it happened to most, at most eight per kind, by kind and then the worst first */
+    struct wb_fault *fault;
+    size_t nfaults;
     const struct wb_trace *trace;
 };
 /* Owned by the sim. Of a simulation that was not run: every figure that it would report, without a value. */
