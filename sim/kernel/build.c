@@ -16,11 +16,21 @@ static void share_rq_lock(struct wb_sim *s, struct wb_cpu *c)
     wb_spin_alias(&c->rq.lock, &s->all_rqs);
 }
 
+/* At first all threads of a core run, on their way to idle. */
+static uint32_t first_speed(const struct wb_sim *s, cpu_id id)
+{
+    uint32_t n;
+    if (s->topo->nsmt < 2) return SPEED_FULL;
+    (void)wb_topo_members(s->topo, WB_LVL_CORE, id, &n);
+    uint64_t ppm = wb_smt_speed_ppm(s->machine, (n - 1) * 1000000ull);
+    return (uint32_t)((ppm << SPEED_SHIFT) / 1000000);
+}
+
 static void build_cpu(struct wb_sim *s, cpu_id id)
 {
     struct wb_cpu *c = &s->cpu[id];
     c->id = id;
-    c->speed = c->pace = SPEED_FULL;
+    c->speed = c->pace = first_speed(s, id);
     c->smt_load_ppm = 1000000;
     c->rq.cpu = id;
     c->rq.policy = wb_sim_alloc(s, s->ops->rq_bytes);
