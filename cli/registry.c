@@ -13,7 +13,8 @@
 static const struct wb_policy_ops *const policies[] = {&o1_policy, &fair_cfs_policy, &fair_eevdf_policy, &bsd4_policy,
                                                        &ule_policy};
 static const struct wb_workload_ops *const workloads[] = {&wb_workload_pipe_bw, &wb_workload_pipe_latency,
-                                                          &wb_workload_hog, &wb_workload_periodic, &wb_workload_custom};
+                                                          &wb_workload_hog,     &wb_workload_periodic,
+                                                          &wb_workload_custom,  &wb_workload_syscall};
 static const struct wb_ipc_ops *const ipcs[] = {&wb_ipc_pipe};
 
 static struct wb_registry models = {

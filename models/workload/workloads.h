@@ -14,5 +14,6 @@ extern const struct wb_workload_ops wb_workload_pipe_latency;
 extern const struct wb_workload_ops wb_workload_hog;
 extern const struct wb_workload_ops wb_workload_periodic;
 extern const struct wb_workload_ops wb_workload_custom;
+extern const struct wb_workload_ops wb_workload_syscall;
 
 #endif

@@ -47,6 +47,13 @@ static const struct wb_key rows[] = {
      .def = "per_cpu",
      .help = "One lock for each runqueue, or one for the whole scheduler.",
      .source = "Linux has one per CPU; FreeBSD 5: sched_lock, kern/kern_synch.c"},
+    {.path = "kernel.build",
+     .type = WB_KEY_ENUM,
+     .choices = "smp up",
+     .def = "smp",
+     .help = "Built for several CPUs, or for one: without lock prefixes and without the big lock. Spinlocks stay, as "
+             "unlocked instructions. up needs a machine of one CPU.",
+     .source = "CONFIG_SMP; FreeBSD: options SMP, sys/i386/include/atomic.h MPLOCKED"},
     {.path = "kernel.big_lock",
      .type = WB_KEY_BOOL,
      .def = "false",

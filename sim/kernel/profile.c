@@ -117,6 +117,7 @@ int profile_read(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *
     static const char *const ttwu[] = {"rq_lock", "pi_lock", NULL};
     static const char *const locks[] = {"per_cpu", "global", NULL};
     static const char *const idle[] = {"halt", "poll", NULL};
+    static const char *const builds[] = {"smp", "up", NULL};
     static const char *const timers[] = {"hrtimer", "jiffies", NULL};
     struct kernel_profile *k = &s->k;
     k->hz = (uint32_t)wb_cfg_int(cfg, "kernel.hz");
@@ -127,9 +128,15 @@ int profile_read(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *
     k->timer_jiffies = choice(cfg, "kernel.timers", timers) == 1;
     k->one_rq_lock = choice(cfg, "kernel.runqueue_lock", locks) == 1;
     k->idle_poll = choice(cfg, "kernel.idle", idle) == 1;
-    k->big_lock = wb_cfg_bool(cfg, "kernel.big_lock");
+    k->smp = choice(cfg, "kernel.build", builds) == 0;
+    k->big_lock = k->smp && wb_cfg_bool(cfg, "kernel.big_lock");
     s->tick_ps = WB_S / k->hz;
     if (wb_cfg_has(cfg, "kernel.name")) (void)snprintf(k->name, sizeof k->name, "%s", wb_cfg_str(cfg, "kernel.name"));
+    if (!k->smp && s->ncpus > 1) {
+        wb_cfg_error(cfg, d, "kernel.build", "give it a machine of one CPU: --machine or machine.topology",
+                     "a kernel built for one CPU cannot run on %u", s->ncpus);
+        return -1;
+    }
     size_t phases = wb_cfg_has(cfg, "kernel.tick_phases") ? wb_cfg_count(cfg, "kernel.tick_phases") : 0;
     if (phases && phases != s->ncpus) {
         wb_cfg_error(cfg, d, "kernel.tick_phases", "give one phase for each CPU, or none and they are drawn",

@@ -239,6 +239,10 @@ struct wb_sim {
     struct noise_source *noise;
     struct pair_record *pair;
     uint32_t npairs, pairs_room;
+    struct {
+        const char *name;
+        void *p;
+    } shared[8]; /* wb_sim_shared() */
     struct instance_record *instance;
     uint32_t ninstances, instances_left;
     uint64_t seed;

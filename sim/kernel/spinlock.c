@@ -1,9 +1,14 @@
 /* spinlock.c - a spinlock is a contended line with a holder and a queue of CPUs that spin. See exec.h. */
 #include "sim.h"
 
+void wb_spin_init_kind(struct wb_sim *s, struct wb_spinlock *l, enum wb_spin_kind kind)
+{
+    *l = (struct wb_spinlock){.line = wb_sim_line(s), .holder = WB_NO_CPU, .kind = (uint8_t)kind};
+}
+
 void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l)
 {
-    *l = (struct wb_spinlock){.line = wb_sim_line(s), .holder = WB_NO_CPU, .kind = s->k.spin_kind};
+    wb_spin_init_kind(s, l, (enum wb_spin_kind)s->k.spin_kind);
 }
 
 void wb_spin_alias(struct wb_spinlock *l, struct wb_spinlock *as)
@@ -16,6 +21,7 @@ void wb_spin_alias(struct wb_spinlock *l, struct wb_spinlock *as)
 void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn)
 {
     struct wb_line_cost cost;
+    if (kind == WB_LINE_RMW && !x->sim->k.smp) kind = WB_LINE_RMW_PLAIN; /* no lock prefix (kernel.build = "up") */
     wb_line_access(x->sim->hw, x->cpu, line, (enum wb_line_op)kind, x->sim->now, &cost);
     if (cost.queue + cost.transfer) wb_charge(x, fn, WB_CAT_LINE, cost.queue + cost.transfer);
     if (cost.local) wb_charge(x, fn, (enum wb_cat)x->sim->fn[fn].cat, cost.local);
@@ -103,7 +109,7 @@ void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l)
         l->depth--;
         return;
     }
-    wb_line_use(x, l->line, WB_LINE_WRITE, WB_FN_SPIN_UNLOCK);
+    wb_line_use(x, l->line, l->xchg ? WB_LINE_XCHG : WB_LINE_WRITE, WB_FN_SPIN_UNLOCK);
     if (!l->last) {
         l->holder = WB_NO_CPU;
         return;

@@ -23,6 +23,15 @@ void *table_grow(void *old, uint32_t *room, size_t size)
 }
 
 /* Names are kept once each; task names repeat (bw_pipe-wr), so the last few are looked through. */
+void **wb_sim_shared(struct wb_sim *s, const char *name)
+{
+    size_t i = 0;
+    while (i < WB_ARRAY_SIZE(s->shared) && s->shared[i].name && strcmp(s->shared[i].name, name)) i++;
+    WB_CHECK(i < WB_ARRAY_SIZE(s->shared), "no room for the shared pointer %s", name);
+    s->shared[i].name = name;
+    return &s->shared[i].p;
+}
+
 const char *sim_intern(struct wb_sim *s, const char *text, uint32_t *id)
 {
     for (uint32_t i = s->nnames; i-- > 0 && i + 16 > s->nnames;) {

@@ -242,6 +242,21 @@ static const struct wb_key rows[] = {
                  "What the port of a node carries for all its CPUs together; 0 B/s = not limited."),
     RATE_OR_NONE("link.core_rate", "0 B/s", OURS, "Most of it that one core can take; 0 B/s = no cap of its own."),
 
+    /* ---- clocks ---- */
+    GROUP("timecounter", "Devices that tell the time, by name: timecounter : { i8254 : { read = \"0.9 us\"; reads = 3; "
+                         "}; }. kernel.timecounter names the one in use."),
+    GROUP("timecounter.*", "One such device."),
+    COST("timecounter.*.read", "25 ns", "assumed, the cycle counter: some tens of cycles",
+         "One access to the device: an instruction, or a cycle on the bus it sits on. Is not shortened by a faster CPU "
+         "when given in ns."),
+    {.path = "machine.timecounter.*.reads",
+     .type = WB_KEY_INT,
+     .min = "1",
+     .max = "100",
+     .def = "1",
+     .help = "Accesses that one reading of the time takes.",
+     .source = "i8254: latch, low byte, high byte; an ACPI timer that may tear is read three times"},
+
     /* ---- interrupts and idle ---- */
     GROUP("ipi", "Interrupts between CPUs: the sender's time, the flight, the receiver's entry."),
     COST("ipi.send", "600 ns", PALLIPADI, "Time that sending takes the sender."),

@@ -203,7 +203,7 @@ static bool find_sharer(const struct wb_machine_state *s, const struct line *l, 
 
 static sim_time local_price(const struct wb_machine_spec *p, enum wb_line_op op)
 {
-    const sim_time price[] = {p->line_read, p->line_write, p->rmw_locked, p->rmw_plain};
+    const sim_time price[] = {p->line_read, p->line_write, p->rmw_locked, p->rmw_plain, p->rmw_locked};
     return price[op];
 }
 

@@ -40,8 +40,8 @@ static bool matters(const struct wb_topology *t, const char *key)
 {
     static const char *const by_distance[] = {"line.transfer.", "transfer.", "ipi.flight_"};
     static const char *const by_cache[] = {"cache.l", "copy.l"};
-    static const char *const elsewhere[] = {"topology", "hwloc",         "table", "numbering",
-                                            "numbers",  "node_distance", "clock", "idle"};
+    static const char *const elsewhere[] = {"topology",      "hwloc", "table", "numbering",  "numbers",
+                                            "node_distance", "clock", "idle",  "timecounter"};
     char name[32];
     for (size_t i = 0; i < WB_ARRAY_SIZE(elsewhere); i++)
         if (!strncmp(key, elsewhere[i], strlen(elsewhere[i]))) return false;

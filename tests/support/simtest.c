@@ -71,8 +71,9 @@ static const struct wb_registry *all_models(struct wb_key_registry *keys)
     return &all;
 }
 
-struct simtest simtest_build_replication(const char *text, const char *const *sets, const struct wb_run_options *opt,
-                                         uint32_t replication)
+/* t.sim is NULL when models or kernel refuse what has loaded. */
+static struct simtest try_build(const char *text, const char *const *sets, const struct wb_run_options *opt,
+                                uint32_t replication)
 {
     struct simtest t = {.keys = cli_keys_new(), .diag = wb_diag_new()};
     const struct wb_registry *models = all_models(t.keys);
@@ -84,8 +85,26 @@ struct simtest simtest_build_replication(const char *text, const char *const *se
     t.scenario = wb_scenario_load_with("test.cfg", t.keys, &o, t.diag);
     if (!t.scenario) give_up(t.diag);
     t.sim = wb_sim_build(wb_scenario_config(t.scenario), models, replication, opt, t.diag);
+    return t;
+}
+
+struct simtest simtest_build_replication(const char *text, const char *const *sets, const struct wb_run_options *opt,
+                                         uint32_t replication)
+{
+    struct simtest t = try_build(text, sets, opt, replication);
     if (!t.sim) give_up(t.diag);
     return t;
+}
+
+char *simtest_refused(const char *text, const char *const *sets)
+{
+    struct simtest t = try_build(text, sets, NULL, 0);
+    if (t.sim) fail_msg("this builds, but must not");
+    char *said = wb_diag_render(t.diag, false);
+    wb_scenario_free(t.scenario);
+    wb_diag_free(t.diag);
+    wb_keys_free(t.keys);
+    return said;
 }
 
 struct simtest simtest_build(const char *text, const char *const *sets, const struct wb_run_options *opt)

@@ -22,6 +22,8 @@ struct simtest simtest_build_replication(const char *text, const char *const *se
 /* Models of a test besides those that are built in; set before building. NULL-terminated, or NULL. */
 extern const struct wb_policy_ops *const *simtest_policies;
 extern const struct wb_workload_ops *const *simtest_workloads;
+/* The errors of a scenario that loads but does not build (the test fails when it builds); malloc'd. */
+char *simtest_refused(const char *text, const char *const *sets);
 void simtest_free(struct simtest *t);
 /* Build, run to the end, return the named metric of `instance` (UINT32_MAX = machine); fails the test when it
  * is not there. */

@@ -257,9 +257,11 @@ struct wb_spinlock {
     };
     uint16_t depth; /* how often its holder has taken it again by an alias */
     uint8_t kind;   /* enum wb_spin_kind */
-    bool alias;
+    bool alias : 1;
+    bool xchg : 1; /* released by a locked instruction, not by a store (FreeBSD's spin mutexes) */
 };
-void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l);
+void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l); /* of the kind that kernel.spinlock says */
+void wb_spin_init_kind(struct wb_sim *s, struct wb_spinlock *l, enum wb_spin_kind kind);
 void wb_spin_alias(struct wb_spinlock *l, struct wb_spinlock *as); /* l is another name of `as` from now on */
 /* Try now: true = ours (cost charged). false = queued; the caller must return WB_PARK and owns the lock when
  * resumed. */

@@ -402,7 +402,8 @@ struct wb_page_note *wb_page_note(struct wb_machine_state *s, region_id page);
  * calls: start = max(now, busy_until). Reads of a line that is clean somewhere overlap each other; a hit needs no
  * transfer. READ of a line modified elsewhere: transfer from the owner, both share it afterwards. WRITE or RMW:
  * transfer from the owner or, when shared, the invalidation of the farthest sharer. */
-enum wb_line_op { WB_LINE_READ, WB_LINE_WRITE, WB_LINE_RMW, WB_LINE_RMW_PLAIN };
+/* XCHG is an RMW that stays locked in kernels built for one CPU (x86: xchg with memory needs no prefix). */
+enum wb_line_op { WB_LINE_READ, WB_LINE_WRITE, WB_LINE_RMW, WB_LINE_RMW_PLAIN, WB_LINE_XCHG };
 struct wb_line_cost {
     sim_time done;         /* completion = now + queue + transfer + local */
     sim_time queue;        /* waited for earlier requests */

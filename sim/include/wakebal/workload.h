@@ -32,6 +32,9 @@ struct wb_task_spec {
 /* Create a task. *frame (may be NULL) receives its program frame for filling in. Build time only. */
 struct wb_task *wb_task_new(struct wb_sim *s, const struct wb_task_spec *spec, void **frame);
 uint32_t wb_mm_new(struct wb_sim *s);
+/* A pointer of this run that models share by name (NULL at first): what several workloads have in common, as the
+ * locks of the kernel. Build time; the name must outlive the run. At most 8 names. */
+void **wb_sim_shared(struct wb_sim *s, const char *name);
 /* An affinity mask that lives as long as the run; equal masks are shared. */
 const struct wb_cpumask *wb_mask_keep(struct wb_sim *s, const struct wb_cpumask *m);
 
