@@ -17,7 +17,7 @@
          .help = \
              "Locks, and lines without a lock, that system calls meet, by the name of the source: locks : { Giant " \
              ": { kind = \"mutex\"; }; }."}, \
-        {.path = "kernel.locks.*", .type = WB_KEY_GROUP, .help = "One lock."}, \
+        {.path = "kernel.locks.*", .type = WB_KEY_GROUP, .help = "One lock, or one line."}, \
         {.path = "kernel.locks.*.kind", \
          .type = WB_KEY_ENUM, \
          .choices = "spin test-and-set ticket queued semaphore mutex mutex_spin mutex_handoff fair line", \
@@ -47,7 +47,7 @@
         {.path = "kernel.function", \
          .type = WB_KEY_GROUP, \
          .help = "Functions that system calls go through, by their name in the source."}, \
-        {.path = "kernel.function.*", .type = WB_KEY_GROUP, .help = "One function."}, \
+        {.path = "kernel.function.*", .type = WB_KEY_GROUP, .help = "One function of the kernel."}, \
         {.path = "kernel.function.*.cost", \
          .type = WB_KEY_COST, \
          .unit = "time or cycles", \
@@ -67,7 +67,7 @@
          .type = WB_KEY_GROUP, \
          .help = "What system calls do between entering and leaving the kernel: calls : { getppid : { steps = [ " \
                  "\"lock PROC\", \"unlock PROC\" ]; }; }."}, \
-        {.path = "kernel.calls.*", .type = WB_KEY_GROUP, .help = "One call."}, \
+        {.path = "kernel.calls.*", .type = WB_KEY_GROUP, .help = "What one system call does."}, \
         {.path = "kernel.calls.*.steps", \
          .type = WB_KEY_STRINGS, \
          .help = "As steps of a function, without self. None: the call does nothing."}, \

@@ -245,7 +245,7 @@ static const struct wb_key rows[] = {
     /* ---- clocks ---- */
     GROUP("timecounter", "Devices that tell the time, by name: timecounter : { i8254 : { read = \"0.9 us\"; reads = 3; "
                          "}; }. kernel.timecounter names the one in use."),
-    GROUP("timecounter.*", "One such device."),
+    GROUP("timecounter.*", "One device that tells the time."),
     COST("timecounter.*.read", "25 ns", "assumed, the cycle counter: some tens of cycles",
          "One access to the device: an instruction, or a cycle on the bus it sits on. Is not shortened by a faster CPU "
          "when given in ns."),
