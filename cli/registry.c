@@ -6,16 +6,28 @@
 #include "o1.h"
 #include "pipe.h"
 #include "skb.h"
+#include "unix.h"
 #include "wakebal/kernel.h"
 #include "wakebal/machine.h"
 #include "workloads.h"
 
 static const struct wb_policy_ops *const policies[] = {&o1_policy, &fair_cfs_policy, &fair_eevdf_policy, &bsd4_policy,
                                                        &ule_policy};
-static const struct wb_workload_ops *const workloads[] = {&wb_workload_pipe_bw, &wb_workload_pipe_latency,
-                                                          &wb_workload_hog,     &wb_workload_periodic,
-                                                          &wb_workload_custom,  &wb_workload_syscall};
-static const struct wb_ipc_ops *const ipcs[] = {&wb_ipc_pipe};
+/* clang-format off: a line each */
+static const struct wb_workload_ops *const workloads[] = {
+    &wb_workload_pipe_bw,
+    &wb_workload_pipe_latency,
+    &wb_workload_hackbench,
+    &wb_workload_hog,
+    &wb_workload_periodic,
+    &wb_workload_custom,
+    &wb_workload_syscall,
+};
+static const struct wb_ipc_ops *const ipcs[] = {
+    &wb_ipc_pipe,
+    &wb_ipc_unix,
+};
+/* clang-format on */
 
 static struct wb_registry models = {
     .policies = policies,

@@ -191,6 +191,9 @@ static void print_why(const struct case_file *c)
         if (r->flips) {
             snprintf(text, sizeof text, "'%s' flips inside a plausible range: %s", r->name, r->flips);
             print_wrapped("  undetermined: ", text);
+        } else if (r->disputed) {
+            snprintf(text, sizeof text, "'%s': readings of '%s' differ in their verdicts", r->name, r->reading_of);
+            print_wrapped("  undetermined: ", text);
         } else if (r->verdict == CASE_UNDETERMINED) {
             snprintf(text, sizeof text, "'%s': the interval straddles the bound, or the figure does not exist",
                      r->name);

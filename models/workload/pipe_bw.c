@@ -163,12 +163,13 @@ static const struct wb_key keys[] = {
      .source = "lmbench 3 src/bw_pipe.c"},
     {.path = "workload.from_cmd",
      .type = WB_KEY_STRING,
-     .only = "pipe_bw pipe_latency",
+     .only = "pipe_bw pipe_latency hackbench",
      .flags = WB_KEY_SWEEP_NO,
      .help =
          "The command line of the real benchmark, from which message, total, copies, trips, threads, cpus and nice are "
-         "taken; it wins over "
-         "those keys. Understood: bw_pipe, lat_pipe, perf bench sched pipe, with `taskset -c` and `nice -n` in front."},
+         "taken, or groups, fds, loops, mode and transport; it wins over "
+         "those keys. Understood: bw_pipe, lat_pipe, hackbench, perf bench sched pipe, perf bench sched messaging, "
+         "with `taskset -c` and `nice -n` in front."},
     {.path = "workload.writer_cpus",
      .type = WB_KEY_CPUS,
      .only = ONLY,

@@ -6,45 +6,67 @@
 
 #include "wakebal/units.h"
 
-enum option_kind { OPT_SIZE, OPT_COUNT, OPT_FLAG, OPT_IGNORED, OPT_IGNORED_FLAG };
+enum option_kind { OPT_SIZE, OPT_COUNT, OPT_FLAG, OPT_WORD, OPT_IGNORED, OPT_IGNORED_FLAG };
 
 struct option {
     const char *name, *other; /* "-m", "--message" */
     enum option_kind kind;
     const char *key;
+    const char *word; /* OPT_WORD: the value that this option means */
 };
 
+struct words;
 struct tool {
     const char *words[4]; /* "perf", "bench", "sched", "pipe" */
     const char *kind;
     const char *key, *value; /* what the tool fixes: message = "1 B" */
     int64_t number;
     struct option option[8];
+    int (*positional)(struct words *w, struct workload_cmd *out); /* words that are no options; NULL: there are none */
 };
 
+static int classic_words(struct words *w, struct workload_cmd *out);
+
+#define OPTION(name_, other_, kind_, key_) \
+    { \
+        .name = name_, .other = other_, .kind = kind_, .key = key_ \
+    }
+/* An option that stands for a word: -T for mode = "thread". */
+#define WORD(name_, other_, key_, word_) \
+    { \
+        .name = name_, .other = other_, .kind = OPT_WORD, .key = key_, .word = word_ \
+    }
+
 static const struct tool tools[] = {
-    {{"bw_pipe"},
-     "pipe_bw",
-     NULL,
-     NULL,
-     0,
-     {{"-m", NULL, OPT_SIZE, "message"},
-      {"-M", NULL, OPT_SIZE, "total"},
-      {"-P", NULL, OPT_COUNT, "copies"},
-      {"-W", NULL, OPT_IGNORED, NULL},
-      {"-N", NULL, OPT_IGNORED, NULL}}},
-    {{"lat_pipe"},
-     "pipe_latency",
-     "message",
-     "1 B",
-     1,
-     {{"-P", NULL, OPT_COUNT, "copies"}, {"-W", NULL, OPT_IGNORED, NULL}, {"-N", NULL, OPT_IGNORED, NULL}}},
-    {{"perf", "bench", "sched", "pipe"},
-     "pipe_latency",
-     "message",
-     "4 B",
-     4,
-     {{"-l", "--loop", OPT_COUNT, "trips"}, {"-T", "--threaded", OPT_FLAG, "threads"}}},
+    {.words = {"bw_pipe"},
+     .kind = "pipe_bw",
+     .option = {OPTION("-m", NULL, OPT_SIZE, "message"), OPTION("-M", NULL, OPT_SIZE, "total"),
+                OPTION("-P", NULL, OPT_COUNT, "copies"), OPTION("-W", NULL, OPT_IGNORED, NULL),
+                OPTION("-N", NULL, OPT_IGNORED, NULL)}},
+    {.words = {"lat_pipe"},
+     .kind = "pipe_latency",
+     .key = "message",
+     .value = "1 B",
+     .number = 1,
+     .option = {OPTION("-P", NULL, OPT_COUNT, "copies"), OPTION("-W", NULL, OPT_IGNORED, NULL),
+                OPTION("-N", NULL, OPT_IGNORED, NULL)}},
+    {.words = {"perf", "bench", "sched", "pipe"},
+     .kind = "pipe_latency",
+     .key = "message",
+     .value = "4 B",
+     .number = 4,
+     .option = {OPTION("-l", "--loop", OPT_COUNT, "trips"), OPTION("-T", "--threaded", OPT_FLAG, "threads")}},
+    {.words = {"hackbench"},
+     .kind = "hackbench",
+     .option = {WORD("-pipe", NULL, "transport", "pipe"), WORD("-p", "--pipe", "transport", "pipe"),
+                OPTION("-g", "--groups", OPT_COUNT, "groups"), OPTION("-f", "--fds", OPT_COUNT, "fds"),
+                OPTION("-l", "--loops", OPT_COUNT, "loops"), OPTION("-s", "--datasize", OPT_SIZE, "message"),
+                WORD("-T", "--threads", "mode", "thread"), WORD("-P", "--process", "mode", "process")},
+     .positional = classic_words},
+    {.words = {"perf", "bench", "sched", "messaging"},
+     .kind = "hackbench",
+     .option = {WORD("-p", "--pipe", "transport", "pipe"), WORD("-t", "--thread", "mode", "thread"),
+                OPTION("-g", "--group", OPT_COUNT, "groups"), OPTION("-l", "--nr_loops", OPT_COUNT, "loops")}},
 };
 
 struct words {
@@ -124,9 +146,10 @@ static int set_number(struct words *w, struct workload_cmd *out, const char *key
 
 static int set_text(struct words *w, struct workload_cmd *out, const char *key, const char *text)
 {
-    struct workload_setting *s = &out->set[out->n];
-    if (out->n == WORKLOAD_CMD_MAX || strlen(text) >= sizeof s->value) return refuse(w, w->pos, "too much of a list");
-    out->n++;
+    struct workload_setting *s = (struct workload_setting *)workload_cmd_find(out, key);
+    if (strlen(text) >= sizeof s->value || (!s && out->n == WORKLOAD_CMD_MAX))
+        return refuse(w, w->pos, "too much of a list");
+    if (!s) s = &out->set[out->n++];
     s->key = key;
     memcpy(s->value, text, strlen(text) + 1);
     return 0;
@@ -182,12 +205,14 @@ static int one_option(struct words *w, const struct tool *tool, struct workload_
     for (size_t i = 0; i < WB_ARRAY_SIZE(tool->option) && tool->option[i].name; i++) {
         const struct option *o = &tool->option[i];
         size_t n = strlen(o->name), m = o->other ? strlen(o->other) : 0;
-        bool flag = o->kind == OPT_FLAG || o->kind == OPT_IGNORED_FLAG, is_long = m && !strncmp(word, o->other, m);
+        bool flag = o->kind == OPT_FLAG || o->kind == OPT_WORD || o->kind == OPT_IGNORED_FLAG,
+             is_long = m && !strncmp(word, o->other, m);
         if (!is_long && strncmp(word, o->name, n)) continue;
         const char *rest = word + (is_long ? m : n);
         if (flag && *rest) continue;
         if (is_long && *rest && *rest++ != '=') continue;
         w->pos++;
+        if (o->kind == OPT_WORD) return set_text(w, out, o->key, o->word);
         if (flag) return o->kind == OPT_FLAG ? set_number(w, out, o->key, o->kind, 1) : 0;
         if (!*rest) rest = w->pos < w->n ? w->word[w->pos++] : "";
         int64_t v;
@@ -198,15 +223,45 @@ static int one_option(struct words *w, const struct tool *tool, struct workload_
     return refuse(w, w->pos, "this option is not understood");
 }
 
+/* hackbench GROUPS [process|thread [LOOPS]]: the command line of the first versions. */
+static int classic_words(struct words *w, struct workload_cmd *out)
+{
+    static const char *const keys[] = {"groups", "mode", "loops"};
+    if (workload_cmd_find(out, keys[0])) return 0; /* said already */
+    for (size_t i = 0; i < WB_ARRAY_SIZE(keys) && w->pos < w->n && w->word[w->pos][0] != '-'; i++, w->pos++) {
+        const char *word = w->word[w->pos];
+        int64_t v;
+        if (i == 1) {
+            if (strcmp(word, "process") && strcmp(word, "thread")) return refuse(w, w->pos, "process or thread");
+            if (set_text(w, out, keys[i], word) < 0) return -1;
+            continue;
+        }
+        if (!number(word, false, &v) || !v) return refuse(w, w->pos, "a number is needed here");
+        if (set_number(w, out, keys[i], OPT_COUNT, v) < 0) return -1;
+    }
+    return 0;
+}
+
+/* An option, or what comes without one. */
+static int one_word(struct words *w, const struct tool *tool, struct workload_cmd *out)
+{
+    size_t before = w->pos;
+    if (tool->positional && tool->positional(w, out) < 0) return -1;
+    return w->pos > before ? 0 : one_option(w, tool, out);
+}
+
 static int parse(struct words *w, const char *text, struct workload_cmd *out)
 {
     if (split(w, text) < 0 || prefixes(w, out) < 0) return -1;
     const struct tool *tool = find_tool(w);
-    if (!tool) return refuse(w, w->pos, "only bw_pipe, lat_pipe and perf bench sched pipe are understood");
+    if (!tool)
+        return refuse(
+            w, w->pos,
+            "only bw_pipe, lat_pipe, hackbench, perf bench sched pipe and perf bench sched messaging are understood");
     out->kind = tool->kind;
     if (tool->key && set_number(w, out, tool->key, OPT_SIZE, tool->number) < 0) return -1;
     while (w->pos < w->n)
-        if (one_option(w, tool, out) < 0) return -1;
+        if (one_word(w, tool, out) < 0) return -1;
     return 0;
 }
 

@@ -4,6 +4,9 @@
  *   bw_pipe -m 65536 -M 50m -P 1        kind pipe_bw: message, total, copies
  *   lat_pipe -P 4                       kind pipe_latency: message 1 B, copies
  *   perf bench sched pipe -l 100000 -T  kind pipe_latency: message 4 B, trips, threads
+ *   hackbench -g 4 -f 20 -l 1000 -s 100 -p -T
+ *   hackbench 100 process 2000          kind hackbench: groups, fds, loops, message, transport, mode
+ *   perf bench sched messaging -g 20 -t -l 5000
  *
  * `taskset -c LIST` and `nice -n N` (or `nice -N`) may stand in front. Options that only say how the real tool
  * measures (-W, -N of lmbench) are accepted and have no effect here: replications and warm-up are the run's. Sizes

@@ -11,6 +11,7 @@
 
 extern const struct wb_workload_ops wb_workload_pipe_bw;
 extern const struct wb_workload_ops wb_workload_pipe_latency;
+extern const struct wb_workload_ops wb_workload_hackbench;
 extern const struct wb_workload_ops wb_workload_hog;
 extern const struct wb_workload_ops wb_workload_periodic;
 extern const struct wb_workload_ops wb_workload_custom;

@@ -12,6 +12,9 @@
  * since replication i of every variant met the same random numbers; its interval is Student's over
  * replications.
  *
+ * A source may leave open what a figure means: rows with the same `reading_of` are readings of one
+ * statement, and all of them are undetermined when their verdicts differ.
+ *
  * Verdicts. The wanted set of values is published (1 +- tolerance), the published range widened by the
  * tolerance, or, with a direction, all values above (below) the published bound less (plus) the tolerance;
  * without `published` the bound of a direction is 1.
@@ -50,6 +53,7 @@ struct case_variant {
 
 struct case_row {
     const char *name, *metric, *unit, *reason, *source; /* owned by the scenario's configuration */
+    const char *reading_of;                             /* statement that it is one reading of; NULL: the only one */
     size_t variant;                                     /* of figures without brackets; SIZE_MAX = none */
     enum case_class class;
     bool has_published, range;
@@ -62,7 +66,8 @@ struct case_row {
     size_t n;
     struct exp_summary sum;
     enum case_verdict verdict;
-    char *flips; /* "machine.ipi.flight = 200 ns gives 0.91", or NULL */
+    char *flips;   /* "machine.ipi.flight = 200 ns gives 0.91", or NULL */
+    bool disputed; /* another reading has another verdict */
 };
 
 struct case_file {

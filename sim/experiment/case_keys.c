@@ -53,6 +53,12 @@ const struct wb_key case_keys[] = {
      .type = WB_KEY_STRING,
      .flags = WB_KEY_SWEEP_NO,
      .help = "Variant whose figures are meant where the metric names none."},
+    {.path = "rows.reading_of",
+     .type = WB_KEY_STRING,
+     .flags = WB_KEY_SWEEP_NO,
+     .help =
+         "Statement that the source leaves open and of which this row is one reading. Rows with the same text whose "
+         "verdicts differ are all undetermined."},
     {.path = "sensitivity_replications",
      .type = WB_KEY_INT,
      .min = "1",

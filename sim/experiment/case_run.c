@@ -23,6 +23,9 @@ struct at_replication {
     size_t replication;
 };
 
+/* "profile.put_pid": share of a kernel function in the CPU time, idle time left out. */
+#define PROFILE "profile."
+
 static double look_up(void *ctx, const char *name, const char *variant)
 {
     const struct at_replication *a = ctx;
@@ -30,6 +33,8 @@ static double look_up(void *ctx, const char *name, const char *variant)
     for (size_t i = 0; variant && i < a->c->nvariants; i++)
         if (!strcmp(a->c->variant[i].name, variant)) v = i;
     if (v == SIZE_MAX || !a->res[v]) return NAN;
+    if (!strncmp(name, PROFILE, sizeof PROFILE - 1))
+        return exp_result_share(a->res[v], name + sizeof PROFILE - 1, a->replication);
     const struct exp_metric *m = exp_result_lookup(a->res[v], name);
     return m && a->replication < m->n ? m->sample[a->replication] : NAN;
 }
@@ -93,6 +98,17 @@ static enum case_verdict judge(const struct case_row *r)
     return all_outside(r, s->lo, s->hi) ? CASE_FAIL : CASE_UNDETERMINED;
 }
 
+/* Readings of one statement that disagree decide nothing. */
+static void settle_readings(struct case_file *c)
+{
+    for (size_t i = 0; i < c->nrows; i++)
+        for (size_t k = 0; k < c->nrows && c->row[i].reading_of; k++)
+            if (c->row[k].reading_of && !strcmp(c->row[i].reading_of, c->row[k].reading_of))
+                c->row[i].disputed |= c->row[i].verdict != c->row[k].verdict;
+    for (size_t i = 0; i < c->nrows; i++)
+        if (c->row[i].disputed) c->row[i].verdict = CASE_UNDETERMINED;
+}
+
 int case_run(struct case_file *c, const struct exp_options *opt, bool sensitive, struct wb_diag *d)
 {
     struct exp_point *point = need(calloc(c->nvariants ? c->nvariants : 1, sizeof *point));
@@ -122,5 +138,7 @@ int case_run(struct case_file *c, const struct exp_options *opt, bool sensitive,
             exp_summarize(r->sample, r->n, c->study->n && c->study->result[0] ? c->study->result[0]->confidence : 0.95);
         r->verdict = judge(r);
     }
-    return sensitive && !c->interrupted ? case_try_ranges(c, opt, d) : 0;
+    int rc = sensitive && !c->interrupted ? case_try_ranges(c, opt, d) : 0;
+    settle_readings(c);
+    return rc;
 }

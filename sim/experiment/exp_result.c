@@ -8,6 +8,8 @@
 
 #include "wakebal/profileview.h"
 
+#define IDLE_FN "idle"
+
 static void *need(void *p)
 {
     WB_CHECK(p, "out of memory while results were gathered");
@@ -174,7 +176,7 @@ static void fold_named(struct exp_named **list, size_t *n, const char *const *na
         size_t k = named_place(*list, *n, name[i], i);
         if (k == *n) {
             *list = need(realloc(*list, (*n + 1) * sizeof **list));
-            (*list)[(*n)++] = (struct exp_named){copy(name[i]), 0};
+            (*list)[(*n)++] = (struct exp_named){.name = copy(name[i])};
         }
         (*list)[k].count += count[i];
     }
@@ -194,6 +196,27 @@ static void fold_faults(struct exp_result *res, const struct wb_result *r)
         res->fault[k].total += from->total;
         res->fault[k].longest = WB_MAX(res->fault[k].longest, from->longest);
     }
+}
+
+/* Shares of the functions, which fold_named() has put into the list. */
+static void fold_shares(struct exp_result *res, const struct wb_result *r)
+{
+    size_t rep = res->replications;
+    double busy = 0;
+    for (size_t i = 0; i < r->nfn; i++)
+        if (strcmp(r->fn_name[i], IDLE_FN)) busy += (double)r->fn_time[i];
+    for (size_t i = 0; i < r->nfn; i++) {
+        struct exp_named *f = &res->fn[named_place(res->fn, res->nfn, r->fn_name[i], i)];
+        f->share = need(realloc(f->share, (rep + 1) * sizeof *f->share));
+        while (f->nshare < rep) f->share[f->nshare++] = 0;
+        f->share[f->nshare++] = busy > 0 ? (double)r->fn_time[i] / busy : NAN;
+    }
+}
+
+double exp_result_share(const struct exp_result *res, const char *fn, size_t replication)
+{
+    size_t k = named_place(res->fn, res->nfn, fn, 0);
+    return k < res->nfn && replication < res->fn[k].nshare ? res->fn[k].share[replication] : NAN;
 }
 
 static void fold_times(struct exp_result *res, const struct wb_result *r)
@@ -230,6 +253,7 @@ void exp_result_fold(struct exp_result *res, const struct exp_rep *rep)
     for (size_t i = 0; i < r->nmetrics; i++) fold_metric(res, &r->metric[i], r->nwindows);
     fold_measured(res, r);
     fold_named(&res->fn, &res->nfn, r->fn_name, r->fn_time, r->nfn);
+    fold_shares(res, r);
     fold_named(&res->rule, &res->nrules, r->rule_name, r->rule_count, r->nrules);
     fold_faults(res, r);
     if (!res->replications) {
@@ -300,7 +324,10 @@ void exp_result_free(struct exp_result *res)
 {
     if (!res) return;
     for (size_t i = 0; i < res->nmetrics; i++) free_metric(&res->metric[i]);
-    for (size_t i = 0; i < res->nfn; i++) free(res->fn[i].name);
+    for (size_t i = 0; i < res->nfn; i++) {
+        free(res->fn[i].name);
+        free(res->fn[i].share);
+    }
     for (size_t i = 0; i < res->nrules; i++) free(res->rule[i].name);
     for (size_t i = 0; i < res->nfaults; i++) free(res->fault[i].task);
     for (size_t i = 0; i < res->nnotes; i++) free(res->note[i].text);
@@ -339,7 +366,7 @@ char *exp_result_profile(const struct exp_result *res)
                                  .cat_name = wb_cat_name,
                                  .cat_time = &res->cat_cpu[0][0],
                                  .ncats = WB_CAT_N,
-                                 .idle_fn = "idle",
+                                 .idle_fn = IDLE_FN,
                                  .idle_cat = wb_cat_name[WB_CAT_IDLE],
                                  .lines = 40};
     char *text = need(wb_profile_render(&p));

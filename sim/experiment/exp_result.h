@@ -46,6 +46,8 @@ struct exp_param {
 struct exp_named {
     char *name;
     uint64_t count; /* ps, or how often */
+    double *share;  /* functions: share of the CPU time that was not idle, by replication; else NULL */
+    size_t nshare;
 };
 /* What should not happen, and to whom (struct wb_fault), over all replications. */
 struct exp_fault {
@@ -110,6 +112,8 @@ const struct exp_metric *exp_result_find(const struct exp_result *res, uint32_t 
  * "NAME@WORKLOAD" picks one by name or index. NULL: nobody has it. */
 const struct exp_metric *exp_result_lookup(const struct exp_result *res, const char *name);
 void exp_result_note(struct exp_result *res, const char *code, const char *fmt, ...) WB_PRINTF(3, 4);
+/* Share of a function in the CPU time of a replication, idle time left out; NAN: no such function. */
+double exp_result_share(const struct exp_result *res, const char *fn, size_t replication);
 /* The time accounts as a sampling profiler would print them. Malloc'd; the caller frees. */
 char *exp_result_profile(const struct exp_result *res);
 /* The workload of an instance as it is printed; NULL for the machine. */

@@ -6,6 +6,8 @@
  *     factor  = [ "-" ] ( number | figure | "(" expr ")" )
  *     figure  = name [ "[" variant "]" ]         name = dotted words, as `wakebal list metrics` prints them
  *
+ * "profile.put_pid" is the share of a function in the CPU time, idle time left out, as `run --profile` prints it.
+ *
  * A figure without a variant belongs to the one the caller supplies. A figure that does not exist is NAN, and
  * so is what is made of it; so is a division by zero. Parsed into postfix form; no recursion, at most
  * FIGURE_EXPR_MAX items.

@@ -236,6 +236,11 @@ void wb_instance_expect(struct wb_sim *s, uint32_t instance, uint32_t parts)
     r->expect += parts;
 }
 
+void wb_instance_begin(struct wb_exec *x, uint32_t instance)
+{
+    measure_instance_begin(x->sim->m, instance, x->sim->now);
+}
+
 void wb_instance_done(struct wb_exec *x, uint32_t instance)
 {
     struct wb_sim *s = x->sim;

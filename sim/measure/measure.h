@@ -87,6 +87,8 @@ void measure_pair_set(struct wb_measure *m, uint32_t pair, bool together, sim_ti
 void measure_pair_end(struct wb_measure *m, uint32_t pair, sim_time now);
 /* The instance's first task starts / its fixed work is done. Each counts once, later calls are ignored. */
 void measure_instance_started(struct wb_measure *m, uint32_t instance, sim_time now);
+/* Its time counts from here instead of from its first task's start. */
+void measure_instance_begin(struct wb_measure *m, uint32_t instance, sim_time now);
 void measure_instance_done(struct wb_measure *m, uint32_t instance, sim_time now);
 void measure_finish(struct wb_measure *m, sim_time now);
 bool measure_finished(const struct wb_measure *m);

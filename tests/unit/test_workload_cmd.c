@@ -39,6 +39,43 @@ static void real_commands(void **state)
     }
 }
 
+/* The classic words, options and their mixture; what comes last counts. */
+static void hackbench_forms(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cmd, *mode, *transport;
+        int64_t groups, loops, fds, message;
+    } rows[] = {
+        {"hackbench 100 process 2000", "process", NULL, 100, 2000, 0, 0},
+        {"hackbench 100 thread 2000", "thread", NULL, 100, 2000, 0, 0},
+        {"hackbench -pipe 20 thread", "thread", "pipe", 20, 0, 0, 0},
+        {"hackbench -g 4 -f 10 -l 1000 -s 64 -p -T", "thread", "pipe", 4, 1000, 10, 64},
+        {"hackbench --groups=4 --pipe --process", "process", "pipe", 4, 0, 0, 0},
+        {"hackbench -T -P", "process", NULL, 0, 0, 0, 0},
+        {"perf bench sched messaging -g 20 -t -l 5000", "thread", NULL, 20, 5000, 0, 0},
+    };
+    for (size_t i = 0; i < WB_ARRAY_SIZE(rows); i++) {
+        struct workload_cmd c;
+        const char *why;
+        size_t at, len;
+        assert_int_equal(wb_workload_from_cmd(rows[i].cmd, &c, &why, &at, &len), 0);
+        assert_string_equal(c.kind, "hackbench");
+        const struct workload_setting *mode = workload_cmd_find(&c, "mode"), *by = workload_cmd_find(&c, "transport");
+        assert_string_equal(mode ? mode->value : "", rows[i].mode);
+        assert_string_equal(by ? by->value : "", rows[i].transport ? rows[i].transport : "");
+        const struct {
+            const char *key;
+            int64_t want;
+        } n[] = {
+            {"groups", rows[i].groups}, {"loops", rows[i].loops}, {"fds", rows[i].fds}, {"message", rows[i].message}};
+        for (size_t k = 0; k < WB_ARRAY_SIZE(n); k++) {
+            const struct workload_setting *set = workload_cmd_find(&c, n[k].key);
+            assert_int_equal(set ? set->number : 0, n[k].want);
+        }
+    }
+}
+
 static void mistakes_point_at_the_word(void **state)
 {
     (void)state;
@@ -55,7 +92,11 @@ static void mistakes_point_at_the_word(void **state)
         {"bw_pipe -P 0", 11, 1, "at least 1"},
         {"bw_pipe -m 99999999999999", 11, 14, "number"},
         {"bw_pipe 65536", 8, 5, "not understood"},
-        {"perf bench sched messaging", 0, 4, "only bw_pipe"},
+        {"perf bench sched futex", 0, 4, "only bw_pipe"},
+        {"hackbench 10 fork", 13, 4, "process or thread"},
+        {"hackbench 10 process x", 21, 1, "number"},
+        {"hackbench 10 process 5 6", 23, 1, "not understood"},
+        {"hackbench -q", 10, 2, "not understood"},
         {"taskset 1 bw_pipe", 0, 7, "taskset -c"},
         {"nice bw_pipe", 0, 4, "nice -n"},
         {"taskset -c 0", 11, 1, "only bw_pipe"},
@@ -96,7 +137,8 @@ static void long_and_strange_text(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(real_commands), cmocka_unit_test(mistakes_point_at_the_word),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(real_commands), cmocka_unit_test(hackbench_forms),
+                                       cmocka_unit_test(mistakes_point_at_the_word),
                                        cmocka_unit_test(long_and_strange_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

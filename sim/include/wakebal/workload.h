@@ -67,6 +67,8 @@ void wb_counter_add(struct wb_exec *x, struct wb_counter *c, uint64_t n);
 /* how many done calls to wait for; build time */
 void wb_instance_expect(struct wb_sim *s, uint32_t instance, uint32_t parts);
 void wb_instance_done(struct wb_exec *x, uint32_t instance);
+/* The clock of the instance starts now and not with its first task: what came before was preparation. */
+void wb_instance_begin(struct wb_exec *x, uint32_t instance);
 
 /* ------------------------------------------------------------------ kinds */
 struct wb_workload_ops {
