@@ -95,6 +95,10 @@ int case_check(const struct case_file *c, const struct wb_registry *models, stru
 int case_run(struct case_file *c, const struct exp_options *opt, bool sensitive, struct wb_diag *d) WB_MUST_USE;
 
 /* ---- shared between the files of the case ---- */
+/* "profile.put_pid": share of a function in the CPU time, idle time left out. */
+#define CASE_SHARE "profile."
+/* The function of such a figure, or NULL. */
+const char *case_share_of(const char *figure);
 /* The figure of a row from results of all variants (NULL entries: not run), per replication; the mean over
  * replications in return. */
 double case_row_evaluate(const struct case_file *c, struct case_row *r, struct exp_result *const *res, double **sample,

@@ -23,8 +23,11 @@ struct at_replication {
     size_t replication;
 };
 
-/* "profile.put_pid": share of a kernel function in the CPU time, idle time left out. */
-#define PROFILE "profile."
+const char *case_share_of(const char *figure)
+{
+    size_t n = sizeof CASE_SHARE - 1;
+    return strncmp(figure, CASE_SHARE, n) ? NULL : figure + n;
+}
 
 static double look_up(void *ctx, const char *name, const char *variant)
 {
@@ -33,8 +36,7 @@ static double look_up(void *ctx, const char *name, const char *variant)
     for (size_t i = 0; variant && i < a->c->nvariants; i++)
         if (!strcmp(a->c->variant[i].name, variant)) v = i;
     if (v == SIZE_MAX || !a->res[v]) return NAN;
-    if (!strncmp(name, PROFILE, sizeof PROFILE - 1))
-        return exp_result_share(a->res[v], name + sizeof PROFILE - 1, a->replication);
+    if (case_share_of(name)) return exp_result_share(a->res[v], case_share_of(name), a->replication);
     const struct exp_metric *m = exp_result_lookup(a->res[v], name);
     return m && a->replication < m->n ? m->sample[a->replication] : NAN;
 }
