@@ -13,7 +13,7 @@
 
 static const struct wb_policy_ops *const policies[] = {&o1_policy, &fair_cfs_policy, &fair_eevdf_policy, &bsd4_policy,
                                                        &ule_policy};
-/* clang-format off: a line each */
+/* clang-format off */
 static const struct wb_workload_ops *const workloads[] = {
     &wb_workload_pipe_bw,
     &wb_workload_pipe_latency,

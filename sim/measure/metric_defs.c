@@ -60,7 +60,8 @@ static const struct wb_metric_def def[] = {
     {"migrations.rate", "1/s", NONE, "Migrations per second."},
     {"preemptions", "1", NONE, "Switches from a task that could have gone on running."},
     {"profile.FUNCTION", "1", NONE,
-     "Share of one kernel function in the CPU time, idle time left out, as run --profile prints it; for rows of cases only."},
+     "Share of one kernel function in the CPU time, idle time left out, as run --profile prints it; for rows of cases "
+     "only."},
     {"regime.apart", "s", NONE,
      "How long a pair stayed on different CPUs without a break; periods cut by the ends of the measurement count with "
      "their part."},
