@@ -474,7 +474,7 @@ static void newidle_stops_when_idle_is_shorter_than_cost(void **state)
 
 /* ---- nodes, caches ---- */
 
-static void imb_numa_nr(void **state)
+static void imb_numa_nr_of_two_milan_is_8_of_two_spr_14(void **state)
 {
     (void)state;
     static const struct {
@@ -518,7 +518,7 @@ static void kept_imbalance(void **state)
 }
 
 /* SIS_UTIL, a cache of 16 CPUs: 1 - (0.5 * 1.17)^2 = 0.658 of 16 -> 10; periodic balances only. */
-static void nr_idle_scan(void **state)
+static void sis_util_llc_16_cpus_half_used_scans_10(void **state)
 {
     (void)state;
     static const struct {
@@ -715,9 +715,9 @@ int main(void)
         cmocka_unit_test(gates),
         cmocka_unit_test(costs_are_learnt),
         cmocka_unit_test(newidle_stops_when_idle_is_shorter_than_cost),
-        cmocka_unit_test(imb_numa_nr),
+        cmocka_unit_test(imb_numa_nr_of_two_milan_is_8_of_two_spr_14),
         cmocka_unit_test(kept_imbalance),
-        cmocka_unit_test(nr_idle_scan),
+        cmocka_unit_test(sis_util_llc_16_cpus_half_used_scans_10),
         cmocka_unit_test(kicks),
         cmocka_unit_test(kicked_cpu_balances_for_others),
         cmocka_unit_test(busy_cpus_of_a_cache),
