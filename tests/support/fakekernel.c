@@ -3,6 +3,8 @@
 #include "domains.h"
 #include "pipe.h"
 #include "profile.h"
+#include "skb.h"
+#include "unix.h"
 #include "wbtest.h"
 
 /* ---- memory ---- */
@@ -193,6 +195,8 @@ static struct wb_key_registry *all_keys(const struct wb_policy_ops *ops)
     wb_keys_add(r, rows, n);
     wb_keys_add(r, ops->keys, ops->nkeys);
     wb_keys_add(r, pipe_keys, PIPE_KEYS);
+    wb_keys_add(r, unix_keys, UNIX_KEYS);
+    wb_keys_add(r, socket_keys, socket_keys_n);
     wb_keys_add(r, no_workload, WB_ARRAY_SIZE(no_workload));
     return r;
 }
