@@ -33,8 +33,8 @@ const struct wb_key pipe_keys[PIPE_KEYS] = {
              "(non-interactive sleeps), 2.6.16 (mutex), 2.6.23, 2.6.24 (all wakes sync), 2.6.30 (spinning mutex), "
              "2.6.35 (size can be set), "
              "4.10 (mutex hand-off), 5.5 (two queues, wakes at the edges only) and 6.18; any version between takes the "
-             "rules before it.",
-     .source = "fs/pipe.c of the versions named"},
+             "rules before it. freebsd: those of FreeBSD 4.x and 5.2.1.",
+     .source = "fs/pipe.c of the versions named; FreeBSD kern/sys_pipe.c"},
     {.path = "kernel.pipe_lock",
      .type = WB_KEY_ENUM,
      .choices = "version semaphore mutex mutex_spin mutex_handoff fair",
@@ -79,6 +79,8 @@ const struct wb_key pipe_keys[PIPE_KEYS] = {
          "assumed: 100..400 cy (Linux 2.6.11 buffered_rmqueue, hot path)"),
     PATH("free_page", "120 cy", "A page back to the CPU's own free list.",
          "assumed: 60..300 cy (Linux 2.6.11 free_hot_cold_page)"),
+    PATH("pipe_wire_page", "400 cy", "FreeBSD: a direct write wires and maps one page, and undoes it. Per page.",
+         "assumed: 150..1000 cy (kern/sys_pipe.c pipe_build_write_buffer: page fault check, wiring, pmap_qenter)"),
     PATH("pipe_release", "300 cy", "Closing one end of a pipe, without lock and wake.", "assumed: 150..1000 cy"),
     PATH("mutex_spin_on_owner", "40 ns", "One look of a spinning mutex at its owner, and one pause.",
          "assumed: 15..60 ns (PAUSE takes about 40 cycles up to Broadwell, 140 from Skylake: Intel 64 optimization "

@@ -5,6 +5,7 @@
  * two counts of open ends. Everything that differs between kernel versions is a column of struct pipe_rules
  * (pipe_rules.c); three pairs of step functions cover three generations of the code: pipe_page.c (one page, up to
  * 2.6.10), pipe_ring.c (16 slots, one queue, up to 5.4), pipe_head.c (two queues of exclusive sleepers, 5.5 and later).
+ * pipe_bsd.c has FreeBSD's, which hand over large writes without a copy in between.
  *
  * Copies run under the pipe's lock. Where a wake stands relative to the lock is part of the rules: up to 5.4 the wake
  * before sleeping happens under the lock and the wake at the end of the call after it; from 5.5 both happen after it.
@@ -31,7 +32,7 @@
 
 enum pipe_end { PIPE_WRITE_END, PIPE_READ_END };
 
-enum pipe_generation { PIPE_GEN_PAGE, PIPE_GEN_RING, PIPE_GEN_HEAD };
+enum pipe_generation { PIPE_GEN_PAGE, PIPE_GEN_RING, PIPE_GEN_HEAD, PIPE_GEN_BSD };
 
 enum pipe_merge {
     PIPE_MERGE_NONE,
@@ -69,13 +70,13 @@ struct pipe_rules {
 
 extern const struct pipe_rules pipe_rules[];
 extern const size_t pipe_rules_n;
-/* Rules of a version such as "2.6.22" or "6.12": the newest row that is not newer. NULL: not a version. */
+/* Rules of a version such as "2.6.22" or "6.12": the newest row that is not newer; or of "freebsd". NULL: neither. */
 const struct pipe_rules *pipe_rules_find(const char *version);
 
 enum pipe_sync { PIPE_SYNC_VERSION, PIPE_SYNC_ALWAYS, PIPE_SYNC_NEVER };
 
 struct pipe_labels {
-    uint16_t read, write, vfs_read, vfs_write, buf, wait, alloc, free, release;
+    uint16_t read, write, vfs_read, vfs_write, buf, wait, alloc, free, release, wire;
 };
 
 /* Who calls the wake, and how. */
@@ -86,6 +87,15 @@ struct pipe_counters {
     struct wb_counter *found[2][2]; /* [sync][waker on another CPU than the sleeper] sleepers met by them */
     struct wb_counter *handoffs, *fills, *drains, *lock_sleeps;
     struct wb_counter *sleeps[2]; /* [enum pipe_by] */
+};
+
+/* FreeBSD: the size of the buffer, and the part of a writer's own memory that readers copy from. */
+struct pipe_bsd {
+    uint32_t size;
+    uint32_t buf, left; /* region; bytes that nobody has taken yet */
+    uint64_t off;
+    bool direct;         /* a writer offers its memory and waits (PIPE_DIRECTW) */
+    bool want_r, want_w; /* a reader, a writer sleeps and wants to be told */
 };
 
 /* Per run: shared by all pipes. */
@@ -117,6 +127,7 @@ struct pipe {
     uint32_t holders[2]; /* tasks that hold an end */
     bool poll_usage;     /* somebody has polled: every write wakes the read queue (5.5+) */
     bool filled;         /* the last copy went in */
+    struct pipe_bsd bsd;
     uint64_t in, out;
 };
 
@@ -179,13 +190,15 @@ enum wb_ret pipe_ring_read_step(struct wb_exec *x, void *frame);
 enum wb_ret pipe_ring_write_step(struct wb_exec *x, void *frame);
 enum wb_ret pipe_head_read_step(struct wb_exec *x, void *frame);
 enum wb_ret pipe_head_write_step(struct wb_exec *x, void *frame);
+enum wb_ret pipe_bsd_read_step(struct wb_exec *x, void *frame);
+enum wb_ret pipe_bsd_write_step(struct wb_exec *x, void *frame);
 
 /* ---- pipe_model.c ---- */
 extern const struct wb_ipc_ops wb_ipc_pipe;
 struct pipe *pipe_of(struct wb_channel *c);
 
 /* ---- keys_pipe.c ---- */
-#define PIPE_KEYS 17
+#define PIPE_KEYS 18
 extern const struct wb_key pipe_keys[PIPE_KEYS];
 
 #endif

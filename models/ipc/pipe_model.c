@@ -11,6 +11,7 @@ static const struct generation generations[] = {
     [PIPE_GEN_PAGE] = {pipe_page_read_step, pipe_page_write_step},
     [PIPE_GEN_RING] = {pipe_ring_read_step, pipe_ring_write_step},
     [PIPE_GEN_HEAD] = {pipe_head_read_step, pipe_head_write_step},
+    [PIPE_GEN_BSD] = {pipe_bsd_read_step, pipe_bsd_write_step},
 };
 
 struct pipe *pipe_of(struct wb_channel *c)
@@ -106,11 +107,20 @@ static struct wb_waitq *pipe_poll_queue(struct wb_channel *c, int end, uint32_t 
     return end == PIPE_READ_END || p->st->rules->gen != PIPE_GEN_HEAD ? &p->rd : &p->wr;
 }
 
+/* kern/sys_pipe.c pipe_poll: room for PIPE_BUF bytes. */
+static uint32_t bsd_poll(const struct pipe *p, int end)
+{
+    bool data = p->len || p->bsd.direct, room = p->bsd.size - p->len >= 512 && !p->bsd.direct;
+    if (end == PIPE_READ_END) return (data ? (uint32_t)WB_POLL_IN : 0) | (p->writers ? 0 : (uint32_t)WB_POLL_HUP);
+    return (room ? (uint32_t)WB_POLL_OUT : 0) | (p->readers ? 0 : (uint32_t)WB_POLL_HUP);
+}
+
 /* Linux 2.6.11, 5.15 fs/pipe.c pipe_poll. */
 static uint32_t pipe_poll(const struct wb_channel *c, int end)
 {
     const struct pipe *p = (const struct pipe *)c;
     bool one_page = p->st->rules->gen == PIPE_GEN_PAGE;
+    if (p->st->rules->gen == PIPE_GEN_BSD) return bsd_poll(p, end);
     if (end == PIPE_READ_END) {
         bool data = one_page ? p->len : p->used;
         return (data ? (uint32_t)WB_POLL_IN : 0) | (p->writers ? 0 : (uint32_t)WB_POLL_HUP);
@@ -151,6 +161,11 @@ static struct wb_channel *pipe_open(struct wb_sim *s, const char *name)
     p->line = wb_sim_line(s);
     if (st->rules->gen == PIPE_GEN_PAGE) {
         p->page = wb_sim_region(s, st->page_bytes, name);
+        return &p->ch;
+    }
+    if (st->rules->gen == PIPE_GEN_BSD) {
+        p->bsd.size = 16384; /* pipe_bsd.c; grows into the rest */
+        p->page = wb_sim_region(s, 65536, name);
         return &p->ch;
     }
     make_slots(s, p, PIPE_SLOTS_DEFAULT);
@@ -194,6 +209,7 @@ static void make_labels(struct wb_sim *s, struct pipe_labels *fn)
         .alloc = wb_fn_id(s, "alloc_page", WB_CAT_SYSCALL, 0),
         .free = wb_fn_id(s, "free_page", WB_CAT_SYSCALL, 0),
         .release = wb_fn_id(s, "pipe_release", WB_CAT_SYSCALL, 0),
+        .wire = wb_fn_id(s, "pipe_wire_page", WB_CAT_SYSCALL, 0),
     };
 }
 
@@ -254,7 +270,8 @@ static int pipe_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_di
     struct pipe_state *st = wb_sim_alloc(s, sizeof *st);
     st->rules = pipe_rules_find(version);
     if (!st->rules)
-        wb_cfg_error(cfg, d, "kernel.pipe", "a kernel version such as \"2.6.11\" or \"6.12\"; from 2.6.0 on",
+        wb_cfg_error(cfg, d, "kernel.pipe",
+                     "a kernel version such as \"2.6.11\" or \"6.12\" from 2.6.0 on, or \"freebsd\"",
                      "'%s' is not a version whose pipe rules are known", version);
     if (page < 4096 || page > 65536 || (page & (page - 1)))
         wb_cfg_error(cfg, d, "kernel.page_size", "4 KiB, 8 KiB, 16 KiB, 32 KiB or 64 KiB",
@@ -278,8 +295,9 @@ static int pipe_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_di
 const struct wb_ipc_ops wb_ipc_pipe = {
     .abi = WB_POLICY_ABI,
     .kind = "pipe",
-    .help = "An anonymous pipe. Rules by kernel version (kernel.pipe): one page, a ring of 16 pages, or head and tail "
-            "with exclusive sleepers.",
+    .help =
+        "An anonymous pipe. Rules by kernel version (kernel.pipe): one page, a ring of 16 pages, head and tail with "
+        "exclusive sleepers, or FreeBSD's.",
     .keys = pipe_keys,
     .nkeys = PIPE_KEYS,
     .metrics = figures,

@@ -1,5 +1,7 @@
 #include "pipe.h"
 
+#include <string.h>
+
 /* clang-format off */
 const struct pipe_rules pipe_rules[] = {
     /* Linux 2.6.10 fs/pipe.c pipe_readv, pipe_writev, pipe_wait; the reader does not clear do_wakeup when it wakes
@@ -51,6 +53,13 @@ const struct pipe_rules pipe_rules[] = {
 /* clang-format on */
 const size_t pipe_rules_n = WB_ARRAY_SIZE(pipe_rules);
 
+/* FreeBSD 4.x, 5.2.1 kern/sys_pipe.c; the lock sleeps at once (PIPE_LOCKFL) and is stolen by who comes first. */
+static const struct pipe_rules freebsd = {.name = "freebsd",
+                                          .gen = PIPE_GEN_BSD,
+                                          .lock = WB_LOCK_MUTEX,
+                                          .text = "16 KiB, then 64 KiB; from 8192 bytes on straight from the writer's "
+                                                  "memory; no sync wakes"};
+
 /* "2.6.22", "6.12", "5.15.3": false when it is no version. */
 static bool parse_version(const char *text, uint32_t *version)
 {
@@ -73,6 +82,7 @@ const struct pipe_rules *pipe_rules_find(const char *version)
 {
     const struct pipe_rules *found = NULL;
     uint32_t v;
+    if (!strcmp(version, freebsd.name)) return &freebsd;
     if (!parse_version(version, &v)) return NULL;
     for (size_t i = 0; i < pipe_rules_n && pipe_rules[i].version <= v; i++) found = &pipe_rules[i];
     return found;

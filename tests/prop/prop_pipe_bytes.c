@@ -48,7 +48,7 @@ static size_t fill_script(struct script_op *out, const struct prop_op *ops, size
 static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
 {
     static const char *const versions[] = {"2.6.10", "2.6.11", "2.6.14", "2.6.16", "2.6.24",
-                                           "2.6.30", "4.10",   "5.5",    "6.18"};
+                                           "2.6.30", "4.10",   "5.5",    "6.18",   "freebsd"};
     static const char *const pages[] = {"4 KiB", "8 KiB", "16 KiB", "64 KiB"};
     static const char *const locks[] = {"version", "semaphore", "mutex", "mutex_spin", "mutex_handoff", "fair"};
     static const char *const syncs[] = {"version", "always", "never"};
@@ -70,7 +70,7 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
     snprintf(text, sizeof text,
              "kernel : { scheduler = \"o1\"; pipe = \"%s\"; page_size = \"%s\"; pipe_lock = \"%s\"; pipe_sync = "
              "\"%s\"; preempt = %s; };",
-             versions[pick % 9], pages[pick / 9 % 4], locks[pick / 36 % 6], syncs[pick / 216 % 3],
+             versions[pick % 10], pages[pick / 10 % 4], locks[pick / 40 % 6], syncs[pick / 240 % 3],
              pick >> 40 & 1 ? "true" : "false");
     struct scripted s = {.script = scripts, .n = TASKS};
     scripted_build(&s, text);

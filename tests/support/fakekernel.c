@@ -1,5 +1,6 @@
 #include "fakekernel.h"
 
+#include "../../models/workload/calls_keys.h"
 #include "domains.h"
 #include "pipe.h"
 #include "profile.h"
@@ -181,6 +182,7 @@ static const struct wb_key no_workload[] = {
      .only = "none",
      .def = "false",
      .help = "A workload that does nothing."},
+    CALLS_KEYS, /* kernel files have the tables of system calls too */
 };
 
 static struct wb_key_registry *all_keys(const struct wb_policy_ops *ops)

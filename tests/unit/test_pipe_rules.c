@@ -18,6 +18,7 @@ static void version_finds_the_rules_before_it(void **state)
         assert_non_null(r);
         assert_string_equal(r->name, cases[i].row);
     }
+    assert_int_equal(pipe_rules_find("freebsd")->gen, PIPE_GEN_BSD);
 }
 
 static void not_a_version(void **state)
