@@ -176,8 +176,8 @@ volatile int out_stop;
 
 static void on_signal(int number)
 {
-    if (out_stop) _exit(128 + number); /* asked twice: do not wait for what is in flight */
-    static const char text[] = "\nwakebal: stopping after the runs in flight; once more stops at once\n";
+    if (out_stop) _exit(128 + number); /* asked twice: not even for the report */
+    static const char text[] = "\nwakebal: stopping; what is complete is reported\n";
     out_stop = number;
     ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
     (void)n;

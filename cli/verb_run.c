@@ -242,6 +242,24 @@ static bool goal_missed(const struct exp_study *s)
     return false;
 }
 
+static size_t finished(const struct exp_study *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; s && i < s->n; i++) n += s->result[i] ? s->result[i]->replications : 0;
+    return n;
+}
+
+static int say_interrupted(const struct run *r)
+{
+    size_t n = finished(r->study);
+    if (n)
+        fprintf(stderr, "wakebal run: interrupted; %zu complete replication%s reported, nothing is judged\n", n,
+                n == 1 ? " is" : "s are");
+    else
+        fprintf(stderr, "wakebal run: interrupted before any replication was complete: there is nothing to report\n");
+    return out_stop_exit_code();
+}
+
 static int report(struct run *r)
 {
     bool data_on_stdout = r->o.trace && r->o.arg_n == 2 && !strcmp(r->o.arg[1], "-");
@@ -259,10 +277,7 @@ static int report(struct run *r)
         rc = run_write_trace(&r->o, r->points->point[0].cfg, cli_models(), trace_path(r), r->d);
     }
     if (rc) return rc;
-    if (r->study->interrupted) {
-        fprintf(stderr, "wakebal run: interrupted; complete replications are reported\n");
-        return out_stop_exit_code();
-    }
+    if (r->study->interrupted) return say_interrupted(r);
     rc = run_check_expectations(&v, r->d);
     return rc ? rc : goal_missed(r->study) ? EXIT_PRECISION : EXIT_FINE;
 }
@@ -277,7 +292,7 @@ static int run(struct run *r)
     if (r->o.dry_run) return print_plan(r);
     rc = simulate(r);
     if (rc) return rc;
-    return r->study ? report(r) : out_stop_exit_code();
+    return finished(r->study) ? report(r) : say_interrupted(r);
 }
 
 int verb_run(int argc, char **argv)

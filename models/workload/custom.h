@@ -20,11 +20,12 @@
 
 #include "workload_common.h"
 
-#define CUSTOM_DEPTH 8      /* loops inside each other */
-#define CUSTOM_ENDS 16      /* channel ends of one program */
-#define CUSTOM_OBJECTS 1024 /* channels, locks, events, regions: of each */
-#define CUSTOM_OPS 4096     /* words of one program */
-#define CUSTOM_WATCHES 4    /* stopwatches of one program */
+#define CUSTOM_DEPTH 8               /* loops inside each other */
+#define CUSTOM_ENDS 16               /* channel ends of one program */
+#define CUSTOM_OBJECTS 1024          /* channels, locks, events, regions: of each */
+#define CUSTOM_OPS 4096              /* words of one program */
+#define CUSTOM_IDLE_ROUNDS 10000000u /* of a loop in which nothing takes time */
+#define CUSTOM_WATCHES 4             /* stopwatches of one program */
 #define CUSTOM_NONE UINT32_MAX
 
 enum custom_code {

@@ -126,6 +126,7 @@ struct compiler {
     uint32_t depth;
     uint32_t held[CUSTOM_DEPTH + 1][16]; /* locks held when the loop began, and now */
     uint32_t nheld[CUSTOM_DEPTH + 1];
+    bool timed[CUSTOM_DEPTH + 1]; /* something at this depth takes more time than the 1 ns of `end` */
     bool closed[CUSTOM_ENDS];
     bool running[CUSTOM_WATCHES];
 };
@@ -284,6 +285,7 @@ static int args_loop(struct compiler *k, struct custom_op *op)
         if (custom_text_quantity(&k->t, ARGS_LOOP, false, &op->n) < 0) return -1;
     }
     if (!op->n) k->p->endless = true;
+    k->timed[k->depth + 1] = false;
     memcpy(k->held[k->depth + 1], k->held[k->depth], sizeof k->held[0]);
     k->nheld[k->depth + 1] = k->nheld[k->depth];
     k->rounds[k->depth + 1] = times(k->rounds[k->depth], op->n ? op->n : UINT32_MAX);
@@ -295,7 +297,12 @@ static int args_loop(struct compiler *k, struct custom_op *op)
 static int args_end(struct compiler *k, struct custom_op *op)
 {
     if (!k->depth) return custom_text_error(&k->t, k->at, k->len, NULL, "no loop is open here");
+    if (!k->timed[k->depth] && k->rounds[k->depth] > CUSTOM_IDLE_ROUNDS)
+        return custom_text_error(&k->t, k->at, k->len, "put a run, sleep, touch or a system call into it",
+                                 "nothing in this loop takes time: %s rounds of 1 ns would be simulated",
+                                 k->rounds[k->depth] == UINT32_MAX ? "endless" : "millions of");
     k->depth--;
+    k->timed[k->depth] |= k->timed[k->depth + 1];
     const uint32_t *before = k->held[k->depth], *now = k->held[k->depth + 1], n = k->nheld[k->depth + 1];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t j = 0;
@@ -411,6 +418,15 @@ static int unknown_word(struct compiler *k)
     return custom_text_error(&k->t, k->at, k->len, fix, "unknown word '%s'", word);
 }
 
+/* Does the operation take time by itself? Bookkeeping does not; system calls, touches and work do. */
+static bool takes_time(const struct custom_op *op)
+{
+    static const bool no_time[CUSTOM_CODES] = {
+        [CUSTOM_LOOP] = true, [CUSTOM_END] = true, [CUSTOM_COUNT] = true, [CUSTOM_START] = true, [CUSTOM_STOP] = true};
+    bool draws = op->code == CUSTOM_RUN || op->code == CUSTOM_SLEEP;
+    return !no_time[op->code] && !(draws && wb_dist_mean(op->dist) < (double)WB_NS);
+}
+
 static int compile_line(struct compiler *k)
 {
     size_t start, len;
@@ -423,6 +439,7 @@ static int compile_line(struct compiler *k)
     struct custom_op *op = &k->p->op[k->p->nops];
     *op = (struct custom_op){.code = k->word->code};
     if (args[k->word->args](k, op) < 0) return -1;
+    k->timed[k->depth] |= takes_time(op);
     len = custom_text_word(&k->t, &start);
     if (len) return custom_text_error(&k->t, start, len, k->word->form, "nothing may follow here");
     k->p->nops++;

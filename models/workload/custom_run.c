@@ -4,14 +4,14 @@
 
 struct spend {
     struct wb_frame h;
-    sim_time dur;
+    sim_time dur, left;
 };
 
 static enum wb_ret spend_step(struct wb_exec *x, void *frame)
 {
     struct spend *f = frame;
     WB_BEGIN(f);
-    WB_USER(x, f, f->dur);
+    WORKLOAD_COMPUTE(x, f, f->dur);
     WB_END();
 }
 

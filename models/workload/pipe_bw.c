@@ -169,7 +169,7 @@ static const struct wb_key keys[] = {
          "The command line of the real benchmark, from which message, total, copies, trips, threads, cpus and nice are "
          "taken, or groups, fds, loops, mode and transport; it wins over "
          "those keys. Understood: bw_pipe, lat_pipe, hackbench, perf bench sched pipe, perf bench sched messaging, "
-         "with `taskset -c` and `nice -n` in front."},
+         "with `taskset -c` and `nice -n` in front; every task may use all CPUs of `taskset`."},
     {.path = "workload.writer_cpus",
      .type = WB_KEY_CPUS,
      .only = ONLY,

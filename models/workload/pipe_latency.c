@@ -26,7 +26,7 @@ struct lat_frame {
     struct lat *l;
     struct wb_stream stream;
     uint64_t done, got;
-    sim_time since;
+    sim_time since, left;
 };
 
 /* Move the whole message; a pipe may take or give it in parts. */
@@ -77,7 +77,7 @@ static enum wb_ret child_step(struct wb_exec *x, void *frame)
         WB_CALL(x, f, move(x, l, l->there, true, l->buf_child));
         if (!x->ret) break;
         /* not before the first, untimed answer */
-        if (f->done++) WB_USER(x, f, (sim_time)wb_dist_draw(l->think, &f->stream));
+        if (f->done++) WORKLOAD_COMPUTE(x, f, (sim_time)wb_dist_draw(l->think, &f->stream));
         WB_CALL(x, f, move(x, l, l->back, false, l->buf_child));
         if (!x->ret) break;
     }
@@ -100,7 +100,7 @@ static enum wb_ret parent_step(struct wb_exec *x, void *frame)
     WB_FLUSH(x, f);
     for (f->done = 0; l->endless || f->done < l->total; f->done++) {
         f->since = wb_now(x);
-        WB_USER(x, f, (sim_time)wb_dist_draw(l->think, &f->stream));
+        WORKLOAD_COMPUTE(x, f, (sim_time)wb_dist_draw(l->think, &f->stream));
         WB_CALL(x, f, move(x, l, l->there, false, l->buf_parent));
         WB_CALL(x, f, move(x, l, l->back, true, l->buf_parent));
         WB_FLUSH(x, f);

@@ -293,7 +293,7 @@ static int apply_cpus(struct workload_entry *e, const char *list)
         return -1;
     }
     e->ncpus = wb_mask_count(&e->cpus);
-    e->pinned = e->ncpus > 0;
+    e->pinned = e->whole = e->ncpus > 0; /* what taskset sets is inherited by every process of the command */
     return 0;
 }
 

@@ -72,7 +72,7 @@ int workload_cpus(const struct workload_entry *e, const char *key, uint32_t k, c
         if (list > 0) *mask = wb_mask_keep(e->s, &m);
         return list < 0 ? -1 : 0;
     }
-    if (e->pinned) *mask = hand_out(e, k);
+    if (e->pinned) *mask = e->whole ? wb_mask_keep(e->s, &e->cpus) : hand_out(e, k);
     return 0;
 }
 

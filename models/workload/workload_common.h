@@ -20,6 +20,7 @@ struct workload_entry {
     uint32_t instance;
     int nice;
     bool pinned; /* cpus is a list */
+    bool whole;  /* each task may use all of it, as under taskset; else they are handed out */
     struct wb_cpumask cpus;
     uint32_t ncpus; /* in it */
     bool start_given;
@@ -47,5 +48,17 @@ void workload_expect(const struct workload_entry *e, uint32_t parts);
 struct wb_channel *workload_channel(const struct workload_entry *e, const char *kind, const char *name);
 /* Its room when workload.pipe_size is given. 0 or -1. */
 int workload_resize(const struct workload_entry *e, struct wb_channel *c);
+
+/* Compute for `dur`, in pieces that a segment can hold (it holds 70 s of full speed). The frame has a `left`. */
+#define WORKLOAD_PIECE (10 * WB_S)
+#define WORKLOAD_COMPUTE(x, f, dur) \
+    do { \
+        (f)->left = (dur); \
+        for (;;) { \
+            WB_USER(x, f, WB_MIN((f)->left, WORKLOAD_PIECE)); \
+            if ((f)->left <= WORKLOAD_PIECE) break; \
+            (f)->left -= WORKLOAD_PIECE; \
+        } \
+    } while (0)
 
 #endif

@@ -1,6 +1,7 @@
 #include "exp_run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef WB_HAVE_OPENMP
@@ -15,6 +16,7 @@ struct work {
     size_t min, max, planned; /* replications wanted so far */
     const char *metric;       /* asked for, or NULL */
     bool done, failed;
+    char *why; /* of the first replication that failed while it ran, or NULL */
 };
 
 struct task {
@@ -22,6 +24,7 @@ struct task {
     uint32_t replication;
     struct exp_rep rep;
     bool failed;
+    char *why; /* failed while it ran: what is to be said */
 };
 
 struct pool {
@@ -50,7 +53,18 @@ static void plan(struct work *w, const struct exp_point *point)
 /* ------------------------------------------------------------------ one simulation */
 static struct wb_sim *build(const struct pool *p, const struct task *t, struct wb_diag *d)
 {
-    return wb_sim_build(p->work[t->work].point->cfg, p->opt->registry, t->replication, &p->opt->run, d);
+    struct wb_run_options run = p->opt->run;
+    if (!run.stop) run.stop = p->opt->stop;
+    return wb_sim_build(p->work[t->work].point->cfg, p->opt->registry, t->replication, &run, d);
+}
+
+static void say_stalled(struct task *t, const struct wb_sim *s)
+{
+    uint32_t instance;
+    const char *name = wb_sim_stalled(s, &instance);
+    t->failed = true;
+    int n = asprintf(&t->why, "workload[%u]: task '%s' goes on and on without time passing", instance, name);
+    WB_CHECK(n >= 0, "out of memory for a message");
 }
 
 static void simulate(struct pool *p, struct task *t)
@@ -60,8 +74,13 @@ static void simulate(struct pool *p, struct task *t)
     wb_diag_free(d);
     t->failed = !s;
     if (!s) return;
-    (void)wb_sim_run(s); /* the result says whether it finished */
-    const struct wb_result *r = wb_sim_result(s);
+    enum wb_run_end end = wb_sim_run(s);
+    if (end == WB_RUN_STALLED) say_stalled(t, s);
+    if (end == WB_RUN_STALLED || end == WB_RUN_BROKEN) {
+        wb_sim_free(s);
+        return;
+    }
+    const struct wb_result *r = wb_sim_result(s); /* it says whether the work was finished */
     t->rep.index = t->replication;
     exp_rep_copy(&t->rep, r);
     if (p->opt->inspect && !t->replication) {
@@ -100,7 +119,7 @@ static void run_tasks(struct pool *p, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         if (stopped(p)) continue;
         simulate(p, &p->task[i]);
-        tell(p, p->work[p->task[i].work].point->label);
+        if (p->task[i].rep.built) tell(p, p->work[p->task[i].work].point->label);
     }
 }
 
@@ -128,6 +147,10 @@ static void fold_tasks(struct pool *p, size_t from, size_t to)
         struct task *t = &p->task[i];
         struct work *w = &p->work[t->work];
         if (t->failed) w->failed = true;
+        if (t->why && !w->why)
+            w->why = t->why;
+        else
+            free(t->why);
         if (t->rep.built && t->replication == w->res->replications) exp_result_fold(w->res, &t->rep);
         exp_rep_free(&t->rep);
     }
@@ -194,6 +217,12 @@ static bool report_failure(struct pool *p, struct wb_diag *d)
 {
     for (size_t i = 0; i < p->nworks; i++) {
         if (!p->work[i].failed) continue;
+        const char *label = p->work[i].point->label;
+        if (p->work[i].why) {
+            wb_diag_add(d, WB_ERROR, "E153", (struct wb_place){0}, "give some step of it a cost, or let it end",
+                        "%s%s%s", label ? label : "", label && *label ? ": " : "", p->work[i].why);
+            return true;
+        }
         struct task t = {.work = i, .replication = (uint32_t)p->work[i].res->replications};
         struct wb_sim *s = build(p, &t, d);
         WB_CHECK(!s, "a simulation that could not be built was built the second time");
@@ -242,6 +271,7 @@ struct exp_study *exp_run(const struct exp_point *point, size_t n, const struct 
     }
     bool failed = report_failure(&p, d);
     struct exp_study *study = make_study(&p, failed);
+    for (size_t i = 0; i < n; i++) free(p.work[i].why);
     free(p.work);
     if (!failed) return study;
     exp_study_free(study);

@@ -35,7 +35,7 @@ struct exp_options {
     const struct wb_registry *registry;
     struct wb_run_options run;
     uint32_t jobs;            /* 0 = as many as CPUs */
-    const volatile int *stop; /* not 0: finish what is in flight and return; may be NULL */
+    const volatile int *stop; /* not 0: break off what is in flight and return; may be NULL */
     void (*progress)(void *ctx, const struct exp_progress *p); /* called by one thread at a time; may be NULL */
     /* Sees each finished simulation of replication 0 before it is freed, one at a time; may be NULL. */
     void (*inspect)(void *ctx, size_t point, struct wb_sim *s, const struct wb_result *r);

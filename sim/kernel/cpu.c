@@ -431,6 +431,10 @@ void cpu_run(struct wb_cpu *c, struct wb_sim *s)
     wb_where.cpu = c->id;
     for (;;) {
         struct wb_exec *x = c->ctx;
+        if (WB_UNLIKELY(!(++s->steps & LOOK_UP))) {
+            sim_look_up(s, c);
+            if (s->broken_off || s->stalled) return;
+        }
         if (takes_irq(c, x)) {
             irq_enter(s, c);
             continue;

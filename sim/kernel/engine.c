@@ -41,6 +41,10 @@ void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_
 bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter)
 {
     struct evq_entry mine = {.time = end, .key = evq_key(EV_SEGMENT, cpu, counter)};
+    if (WB_UNLIKELY(!(++s->steps & LOOK_UP))) { /* a program may go on inline for long */
+        sim_look_up(s, NULL);
+        if (s->broken_off) return false;
+    }
     if (WB_UNLIKELY(s->cpu[cpu].elide.catching_up)) return evq_before(&mine, &s->limit); /* where the others stand */
     return !s->no_inline && evq_before(&mine, horizon(s));
 }
@@ -155,12 +159,22 @@ static void handle_queue(struct wb_sim *s)
     (void)evq_pop(&s->q);
 }
 
+void sim_look_up(struct wb_sim *s, const struct wb_cpu *c)
+{
+    if (s->opt.stop && *s->opt.stop) s->broken_off = true;
+    if (s->now != s->looked_at) s->looks_at_this_time = 0;
+    s->looked_at = s->now;
+    if (s->looks_at_this_time++ >= STALLED_LOOKS && c) s->stalled = c->ctx->task ? c->ctx->task : s->task[0];
+    if (s->broken_off || s->stalled) s->stopped = true;
+}
+
 bool wb_sim_step_to(struct wb_sim *s, sim_time until)
 {
     /* Everything at `until` itself still happens. */
     s->limit = (struct evq_entry){.time = until, .key = UINT64_MAX};
     s->horizon_valid = false;
     while (!s->stopped) {
+        if (WB_UNLIKELY(!(++s->steps & LOOK_UP))) sim_look_up(s, NULL);
         const struct evq_entry *t = tickring_peek(&s->ticks);
         const struct evq_entry *q = evq_peek(&s->q);
         bool tick = evq_before(t, q);
@@ -184,11 +198,19 @@ bool wb_sim_step_to(struct wb_sim *s, sim_time until)
     return !s->stopped;
 }
 
-int wb_sim_run(struct wb_sim *s)
+enum wb_run_end wb_sim_run(struct wb_sim *s)
 {
     wb_where = (struct wb_where){.seed = s->seed, .replication = s->replication, .cpu = WB_NO_CPU, .task = WB_NO_TASK};
     (void)wb_sim_step_to(s, WB_TIME_NEVER - 1);
+    if (s->stalled || s->broken_off) return s->stalled ? WB_RUN_STALLED : WB_RUN_BROKEN;
     tick_catch_up_all(s);
     measure_finish(s->m, s->now);
-    return s->finished || !s->stop_when_done ? 0 : -1;
+    return s->finished || !s->stop_when_done ? WB_RUN_DONE : WB_RUN_LATE;
+}
+
+const char *wb_sim_stalled(const struct wb_sim *s, uint32_t *instance)
+{
+    WB_CHECK(s->stalled, "no task is stalled");
+    *instance = s->stalled->owner;
+    return s->names[s->stalled->name];
 }

@@ -280,7 +280,16 @@ struct wb_sim {
     uint32_t nnames, names_room;
     struct wb_run_options opt;
     struct wb_result *result;
+    /* ---- looking up from the work, every LOOK_UP steps: no event, so no byte depends on it ---- */
+    uint32_t steps, looks_at_this_time;
+    sim_time looked_at;
+    bool broken_off;
+    struct wb_task *stalled; /* goes on without time passing */
 };
+
+#define LOOK_UP 0xffffu                                     /* steps between two looks, a mask: some milliseconds */
+#define STALLED_LOOKS 300u                                  /* twenty million steps at one picosecond are no progress */
+void sim_look_up(struct wb_sim *s, const struct wb_cpu *c); /* c: where a task may be stuck, or NULL */
 
 /* ---- cpu.c: stepping and segments ---- */
 void cpu_run(struct wb_cpu *c, struct wb_sim *s);                         /* step until it waits */

@@ -115,6 +115,10 @@ static const struct wb_error_info table[] = {
      "Compare it with the points: wakebal run SCENARIO --dry-run."},
     {"E152", "no point is left", "`where` of the sweep is false at every point that the axes make.",
      "Relax sweep.where, or give the axes other values."},
+    {"E153", "a task goes on without time passing",
+     "Millions of steps were made at one moment of simulated time: a loop in which nothing costs any time would never "
+     "end.",
+     "Give some step of the loop a cost, or let it wait for something."},
     {"E160", "an expression that cannot be read",
      "Expressions: keys, numbers with units, 'texts', + - * / %, == != < <= > >=, && || !, parentheses.",
      "Correct the marked place."},

@@ -84,9 +84,16 @@ struct wb_sim *wb_sim_build(const struct wb_config *cfg, const struct wb_registr
     return s;
 }
 
-int wb_sim_run(struct wb_sim *s)
+enum wb_run_end wb_sim_run(struct wb_sim *s)
 {
-    return s->r.finished ? 0 : -1;
+    return s->r.finished ? WB_RUN_DONE : WB_RUN_LATE;
+}
+
+const char *wb_sim_stalled(const struct wb_sim *s, uint32_t *instance)
+{
+    (void)s;
+    *instance = 0;
+    return "nobody";
 }
 
 const struct wb_result *wb_sim_result(struct wb_sim *s)

@@ -74,6 +74,20 @@ static void run_takes_its_time(void **state)
     near_to(table, 0.6, 0.06);
 }
 
+static void long_work_is_done_in_pieces(void **state)
+{
+    (void)state;
+    struct simtest t =
+        simtest_build("schema = 1; machine : { base = \"smp2\"; }; kernel : { scheduler = \"o1\"; hz = 100; }; "
+                      "run : { warmup = \"none\"; horizon = \"500 s\"; };\n"
+                      "workload = ( { kind = \"custom\"; cpus = \"0\"; start = \"0 s\"; "
+                      "tasks = ( { name = \"a\"; program = [ \"run 200 s\" ]; } ); } );\n",
+                      NULL, NULL);
+    assert_int_equal(wb_sim_run(t.sim), WB_RUN_DONE);
+    near_to((double)wb_sim_result(t.sim)->duration * 1e-12, 200, 0.5);
+    simtest_free(&t);
+}
+
 static void sleeps_and_timers(void **state)
 {
     (void)state;
@@ -258,6 +272,9 @@ static void mistakes_point_at_the_word(void **state)
         {"\"<end>\"", "no loop is open"},
         {"\"<loop> 3\", \"run 1 us\"", "this loop has no end"},
         {"\"loop <0>\", \"end\"", "above zero"},
+        {"\"loop\", \"count n\", \"<end>\"", "nothing in this loop takes time: endless rounds"},
+        {"\"loop\", \"loop 3\", \"run 0 s\", \"<end>\", \"end\"", "nothing in this loop takes time"},
+        {"\"loop 20000000\", \"<end>\"", "nothing in this loop takes time: millions of rounds"},
         {"\"yield <now>\"", "nothing may follow"},
         {"\"wake e <loud>\"", "says nothing about a wake"},
         {"\"touch buf <9 KiB>\"", "smaller than this"},
@@ -335,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops_nest_and_count),
                                        cmocka_unit_test(run_takes_its_time),
+                                       cmocka_unit_test(long_work_is_done_in_pieces),
                                        cmocka_unit_test(sleeps_and_timers),
                                        cmocka_unit_test(events_with_and_without_memory),
                                        cmocka_unit_test(wake_one_or_all),

@@ -26,14 +26,23 @@ struct wb_run_options {
     bool no_elide;                       /* run every tick (tests) */
     uint64_t trace_capacity;             /* records; 0 = off */
     sim_time trace_from, trace_to;
-    bool audit; /* check invariants while running (slow) */
+    bool audit;               /* check invariants while running (slow) */
+    const volatile int *stop; /* looked at every few milliseconds: not 0 = break off; may be NULL */
 };
 
 struct wb_sim *wb_sim_build(const struct wb_config *cfg, const struct wb_registry *reg, uint32_t replication,
                             const struct wb_run_options *opt, struct wb_diag *d);
-/* Run to the end of the scenario (duration, or all fixed work done). 0, or -1 when the horizon came first (see
- * result). */
-int wb_sim_run(struct wb_sim *s);
+/* How a run ended. Results exist after DONE and LATE only; the others leave a simulation that can just be freed. */
+enum wb_run_end {
+    WB_RUN_DONE,
+    WB_RUN_LATE,   /* the horizon came before the fixed work was done (see result) */
+    WB_RUN_BROKEN, /* options.stop asked for it */
+    WB_RUN_STALLED /* some task goes on without time passing; wb_sim_stalled() names it */
+};
+/* Run to the end of the scenario (duration, or all fixed work done). */
+enum wb_run_end wb_sim_run(struct wb_sim *s);
+/* After WB_RUN_STALLED: the task, and the index of its workload in *instance. Valid while s lives. */
+const char *wb_sim_stalled(const struct wb_sim *s, uint32_t *instance);
 /* Run until simulated time `until` (for tests and step-wise views). true while there is more. */
 bool wb_sim_step_to(struct wb_sim *s, sim_time until);
 void wb_sim_free(struct wb_sim *s);
