@@ -19,6 +19,7 @@ const struct verb verb_table[] = {
      "make a machine file from this machine or from a topology string"},
     {"doctor", verb_doctor, "", "look at this machine: what it is, what that means for real runs, what to change"},
     {"real", verb_real, "KIND", "run one real workload on this machine: what came out, and what was counted"},
+    {"conform", verb_conform, "RECORDING", "compare a recording's scheduling decisions with those of a kernel model"},
     {"check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files"},
     {"list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors"},
     {"bench", verb_bench, "", "how fast the engine is on this machine"},

@@ -22,6 +22,7 @@ const struct verb *verb_find(const char *name); /* NULL = unknown */
 
 int verb_bench(int argc, char **argv);
 int verb_check(int argc, char **argv);
+int verb_conform(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_new(int argc, char **argv);
 int verb_help(int argc, char **argv);

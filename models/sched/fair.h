@@ -361,6 +361,7 @@ void fair_enqueue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32
 bool fair_dequeue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags);
 void fair_put_prev(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev);
 struct wb_task *fair_pick(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev);
+void fair_set_next(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t);
 void fair_yield(struct wb_exec *x, struct wb_rq *rq);
 void fair_migrate(struct wb_exec *x, struct wb_task *t, cpu_id from, cpu_id to);
 bool fair_check_preempt(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags, wb_rule *rule);
@@ -380,6 +381,7 @@ void fair_switched(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev, st
  * -1. */
 int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d);
 int fair_balance_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d);
+void fair_pack_init(struct fair_sim *f, const struct wb_config *cfg); /* policy.pack */
 struct wb_choice fair_place_wakeup(struct wb_exec *x, const struct wb_wakeup *w);
 struct wb_choice fair_place_fork(struct wb_exec *x, struct wb_task *child);
 struct wb_choice fair_place_exec(struct wb_exec *x, struct wb_task *t);
@@ -451,7 +453,7 @@ static inline bool fair_idle_cpu(const struct fair_sim *f, const struct wb_rq *r
 void fair_idle_over(const struct fair_sim *f, struct fair_rq *r);
 
 /* ------------------------------------------------------------------ tables */
-#define FAIR_KEYS 48u
+#define FAIR_KEYS 50u
 extern const struct wb_key fair_keys[FAIR_KEYS]; /* both families' rows; listed by the "cfs" policy */
 /* policy.* keys that not every version has, and who has them: fair_keys.c. */
 struct fair_knob {
@@ -469,6 +471,8 @@ uint64_t fair_given_ns(const struct wb_config *cfg, const char *path, uint64_t o
 bool fair_given_bool(const struct wb_config *cfg, const char *path, bool otherwise);
 /* Reads policy.features; 0 or -1. */
 int fair_features_read(struct fair_sim *f, const struct wb_config *cfg, struct wb_diag *d);
+/* "NO_WA_IDLE": is it modelled in that version ("6.12"), and not what that version does by default? */
+bool fair_feature_differs(const char *version, const char *text);
 extern const struct wb_policy_ops fair_cfs_policy, fair_eevdf_policy;
 
 #endif

@@ -89,6 +89,19 @@ static bool has(const struct row *r, const struct fair_sim *f)
     return r->has >> f->v->release & 1;
 }
 
+bool fair_feature_differs(const char *version, const char *text)
+{
+    const struct fair_version *v = fair_version_find(version);
+    bool on = strncmp(text, "NO_", 3) != 0;
+    const char *name = on ? text : text + 3;
+    for (size_t i = 0; v && i < WB_ARRAY_SIZE(rows); i++) {
+        const struct row *r = &rows[i];
+        if (strcmp(r->name, name) != 0 || !(r->has >> v->release & 1) || r->effect != MODELLED) continue;
+        return on != (r->on >> v->release & 1);
+    }
+    return false;
+}
+
 static void defaults(struct fair_sim *f)
 {
     f->features = 0;

@@ -69,7 +69,10 @@ static void place_by_caches(struct placing *k)
     struct wb_sd *sd = place_affine_domain(k, true);
     bool wanted = k->how != FAIR_H_WIDE && k->how != FAIR_H_UNFIT && k->how != FAIR_H_NOT_ALLOWED;
     if (sd) k->target = place_target_cache(k, sd);
-    place_idle_in_cache(k);
+    if (place_packed(k))
+        k->where = FAIR_W_PACKED;
+    else
+        place_idle_in_cache(k);
     if (k->f->pr->recent_kept && wanted) waker->pl.recent_used_cpu = k->here->cpu;
 }
 
@@ -178,6 +181,7 @@ int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_dia
     f->pl.smt = smt && wb_topo(s)->nsmt > 1;
     f->pl.wake_idle = fair_given_bool(cfg, "policy.wake_idle", smt);
     f->pl.sync = fair_given_bool(cfg, "policy.sync_wakeups", true);
+    fair_pack_init(f, cfg);
     f->pl.wide = fair_given_bool(cfg, "policy.wake_wide", true);
     f->pl.scratch = (struct wb_cpumask){.ncpus = f->ncpus, .nwords = WB_CPUMASK_WORDS(f->ncpus)};
     f->pl.scratch.w = wb_sim_alloc(s, f->pl.scratch.nwords * sizeof(uint64_t));

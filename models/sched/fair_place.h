@@ -56,10 +56,26 @@ struct fair_seat {
     uint64_t scan_cost;
 };
 
+/* What a packing rule compares with its limit (fair_place_packed.c), of 1024. */
+enum fair_pack_signal {
+    FAIR_PACK_NONE,     /* no such rule */
+    FAIR_PACK_CPU_UTIL, /* the CPU's utilisation average */
+    FAIR_PACK_CPU_EST,  /* the same or the estimate of its queued tasks, the larger */
+    FAIR_PACK_WAKER,    /* the running task's */
+    FAIR_PACK_PAIR,     /* running and woken task's together */
+    FAIR_PACK_RUNNABLE, /* the CPU's runnable average */
+    FAIR_PACK_ALWAYS    /* no limit */
+};
+struct fair_pack {
+    enum fair_pack_signal signal;
+    uint64_t limit;
+};
+
 struct fair_place_sim {
     struct fair_seat *seat;    /* [ncpus] */
     bool smt, clusters;        /* sched_smt_present, sched_cluster_active */
     bool wake_idle;            /* wake_idle() is compiled in (2.6.23, 2.6.24) */
+    struct fair_pack pack;
     bool sync, wide;           /* switches: the sync hint counts, wake_wide() filters */
     struct wb_cpumask scratch; /* select_idle_mask */
     uint16_t fn_affine, fn_siblings, fn_find_idlest;

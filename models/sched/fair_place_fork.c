@@ -298,6 +298,7 @@ struct wb_choice fair_place_fork(struct wb_exec *x, struct wb_task *child)
 {
     struct ladder_descent d = {.x = x, .t = child, .cpu = x->cpu, .flag = WB_SD_FORK};
     bool asked = !fair_is_rt(child) && descend(&d);
+    fair_task(child)->pl.recent_used_cpu = x->cpu; /* wake_up_new_task, 4.16+ */
     struct wb_choice c = {.cpu = d.cpu, .rule = FAIR_R_FORK_LOCAL, .scanned = d.scanned};
     if (asked) c.rule = d.cpu == x->cpu ? FAIR_R_FORK_STAY : FAIR_R_FORK_IDLEST;
     if (wb_mask_test(child->allowed, c.cpu)) return c;

@@ -41,6 +41,9 @@ cpu_id place_target_cache(struct placing *k, struct wb_sd *sd);         /* wake_
 void place_record_wakee(struct placing *k, struct fair_task *waker);
 bool place_wide(const struct placing *k);
 
+/* ---- fair_place_packed.c: the packing rule keeps it where it is ---- */
+bool place_packed(struct placing *k);
+
 /* ---- fair_place_idle.c: an idle CPU near k->target; they set k->target and k->where ---- */
 void place_idle_sibling(struct placing *k);  /* 2.6.35, 2.6.36 */
 void place_idle_in_cache(struct placing *k); /* 5.4+ */

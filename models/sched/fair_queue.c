@@ -304,6 +304,18 @@ struct wb_task *fair_pick(struct wb_exec *x, struct wb_rq *rq, struct wb_task *p
     return next;
 }
 
+/* Driven by a recording: who comes is told. */
+void fair_set_next(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t)
+{
+    fair_update_clock(x, rq);
+    stop_curr(x, rq);
+    if (t && !fair_is_rt(t)) {
+        start_curr(x, rq, fair_task(t));
+        fair_balance_picked(x, rq, fair_task(t));
+    }
+    rq->need_resched = rq->need_resched_lazy = false;
+}
+
 void fair_yield(struct wb_exec *x, struct wb_rq *rq)
 {
     struct fair_rq *r = fair_rq(rq);

@@ -275,7 +275,11 @@ static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct 
     if (build_kernel(s, opt, d) || build_trace(s, opt)) return -1;
     if (build_measure(s) || size_stacks(s, d)) return -1;
     build_stoppers(s);
-    if (build_ipcs(s, d) || build_workloads(s, d)) return -1;
+    if (build_ipcs(s, d)) return -1;
+    if (opt->drive)
+        drive_build_tasks(s);
+    else if (build_workloads(s, d))
+        return -1;
     if (measure_seal(s->m) || memory_layout(s) || deep_stacks_init(s) || result_init(s)) return -1;
     invariants_init(s);
     build_noise(s);
@@ -283,7 +287,7 @@ static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct 
     event_post(s, s->warmup ? s->warmup : WB_MIN(s->first_start, s->end), EV_WARM, 0, 0);
     arena_seal(&s->arena);
     s->iww.idle_cpus = s->ncpus;
-    for (cpu_id c = 0; c < s->ncpus; c++) cpu_run(&s->cpu[c], s);
+    for (cpu_id c = 0; c < s->ncpus && !opt->drive; c++) cpu_run(&s->cpu[c], s);
     return 0;
 }
 

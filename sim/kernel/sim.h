@@ -382,6 +382,7 @@ static inline wb_rule rule_of(const struct wb_sim *s, wb_rule r)
 {
     return r & 0x8000u ? (wb_rule)(s->own_rules + (r & 0x7fffu)) : r;
 }
+void drive_build_tasks(struct wb_sim *s); /* drive.c: of s->opt.drive */
 /* ---- overlay.c: the policy in force, a base with perhaps a plug-in laid over it ---- */
 int policy_find(struct wb_sim *s, const struct wb_run_options *opt, struct wb_diag *d);
 int policy_init(struct wb_sim *s, struct wb_diag *d);

@@ -191,6 +191,9 @@ struct wb_policy_ops {
     void (*task_changed)(struct wb_exec *x, struct wb_task *t);
     /* Text for a debugger or `explain`: state of a task or runqueue into buf. Optional. */
     void (*describe)(const struct wb_sim *s, const struct wb_rq *rq, const struct wb_task *t, char *buf, size_t n);
+    /* A recording says who runs next: make queued task t (NULL: nobody) the running one, whatever the order would pick;
+     * after put_prev. Optional: without it the policy cannot be driven (drive.h). */
+    void (*set_next)(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t);
 };
 
 /* A plug-in laid over a base: the base's hooks (to fall back on), and the plug-in's own areas, which lie apart from

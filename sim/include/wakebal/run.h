@@ -18,6 +18,7 @@
 #include "wakebal/trace.h"
 #include "wakebal/workload.h"
 
+struct wb_drive_task;
 struct wb_trace_names;
 
 struct wb_run_options {
@@ -28,6 +29,9 @@ struct wb_run_options {
     sim_time trace_from, trace_to;
     bool audit;               /* check invariants while running (slow) */
     const volatile int *stop; /* looked at every few milliseconds: not 0 = break off; may be NULL */
+    /* Tasks in place of the scenario's workloads; nothing is started. Only wb_drive_build() (drive.h) sets it. */
+    const struct wb_drive_task *drive;
+    uint32_t ndrive;
 };
 
 struct wb_sim *wb_sim_build(const struct wb_config *cfg, const struct wb_registry *reg, uint32_t replication,

@@ -1,0 +1,265 @@
+/*
+ * conform_build.c - the kernel that a recording is compared with: scenario, machine, features, tasks.
+ *
+ * Machine and kernel come from the options, else from the recording's notes ("### topo", "### kernel", "###
+ * features"), else the machine is taken to be one package with one last-level cache; the result says so.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conform_inner.h"
+
+/* ---- machine ---- */
+
+/* Distinct values of one column of the notes among CPUs whose `within` column is the first CPU's. */
+static uint32_t distinct(const struct trace *t, size_t column, size_t within, bool all)
+{
+    uint32_t n = 0;
+    const char *mine = (const char *)&t->place[0] + within;
+    for (uint32_t i = 0; i < t->nplaces; i++) {
+        const char *v = (const char *)&t->place[i] + column;
+        if (!all && strcmp((const char *)&t->place[i] + within, mine) != 0) continue;
+        bool seen = false;
+        for (uint32_t k = 0; k < i && !seen; k++) seen = !strcmp((const char *)&t->place[k] + column, v);
+        n += !seen;
+    }
+    return n;
+}
+
+#define COLUMN(x) offsetof(struct trace_place, x)
+
+/* CPU numbers in the order of packages, caches, cores: by first CPU of each. */
+static int by_place(const void *a, const void *b, void *ctx)
+{
+    const struct trace *t = ctx;
+    const struct trace_place *p = &t->place[*(const uint32_t *)a], *q = &t->place[*(const uint32_t *)b];
+    int d = atoi(p->node) - atoi(q->node);
+    if (!d) d = atoi(p->package) - atoi(q->package);
+    if (!d) d = atoi(p->llc) - atoi(q->llc);
+    if (!d) d = atoi(p->core) - atoi(q->core);
+    return d ? d : (int)*(const uint32_t *)a - (int)*(const uint32_t *)b;
+}
+
+static void write_numbers(const struct trace *t, char *buf, size_t n)
+{
+    uint32_t *cpu = calloc(t->nplaces, sizeof *cpu);
+    size_t at = 0;
+    buf[0] = 0;
+    if (!cpu) return;
+    for (uint32_t i = 0; i < t->nplaces; i++) cpu[i] = i;
+    qsort_r(cpu, t->nplaces, sizeof *cpu, by_place, (void *)(uintptr_t)t);
+    for (uint32_t i = 0; i < t->nplaces && at < n; i++)
+        at += (size_t)snprintf(buf + at, n - at, "%s%u", i ? "," : "", cpu[i]);
+    free(cpu);
+}
+
+/* Symmetric machines only, as hwloc's synthetic strings are. */
+static bool machine_of_notes(const struct trace *t, char *buf, size_t n)
+{
+    if (!t->nplaces) return false;
+    for (uint32_t i = 0; i < t->nplaces; i++)
+        if (!t->place[i].core[0] || !t->place[i].package[0]) return false;
+    uint32_t nodes = WB_MAX(distinct(t, COLUMN(node), 0, true), 1u), packs = distinct(t, COLUMN(package), 0, true);
+    uint32_t llcs = distinct(t, COLUMN(llc), COLUMN(package), false);
+    uint32_t cores = distinct(t, COLUMN(core), COLUMN(llc), false);
+    uint32_t cpus = packs * llcs * cores;
+    if (!cpus || t->nplaces % cpus || packs % nodes) return false;
+    char numbers[8 * TRACE_CPUS];
+    write_numbers(t, numbers, sizeof numbers);
+    bool per_pack = nodes == packs && nodes > 1;
+    int len = snprintf(buf, n, "%spack:%u %sl3:%u core:%u pu:%u(indexes=%s)", per_pack ? "" : "[numa] ", packs,
+                       per_pack ? "[numa] " : "", llcs, cores, t->nplaces / cpus, numbers);
+    return len > 0 && (size_t)len < n && (nodes == 1 || per_pack);
+}
+
+static void choose_machine(struct conform *c)
+{
+    struct conform_result *r = c->r;
+    if (c->o->machine) {
+        (void)snprintf(r->machine, sizeof r->machine, "%s", c->o->machine);
+        return;
+    }
+    if (machine_of_notes(c->t, r->machine, sizeof r->machine)) return;
+    r->machine_assumed = true;
+    (void)snprintf(r->machine, sizeof r->machine, "[numa] pack:1 l3:1 core:%u pu:1", c->t->ncpus);
+}
+
+/* ---- kernel ---- */
+
+/* "6.12.117+deb12-cloud-amd64" -> "linux-6.12". */
+static int choose_kernel(struct conform *c, struct wb_diag *d)
+{
+    struct conform_result *r = c->r;
+    unsigned major, minor;
+    if (c->o->kernel)
+        (void)snprintf(r->kernel, sizeof r->kernel, "%s", c->o->kernel);
+    else if (sscanf(c->t->kernel, "%u.%u", &major, &minor) == 2)
+        (void)snprintf(r->kernel, sizeof r->kernel, "linux-%u.%u", major, minor);
+    if (r->kernel[0]) return 0;
+    wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){.file = c->t->path}, "give it: --kernel linux-6.12",
+                "the recording does not say which kernel made it");
+    return -1;
+}
+
+/* The recorded machine's features as a list for policy.features: those that differ from the version's defaults. */
+static void choose_features(const struct conform *c, char *buf, size_t n)
+{
+    char *copy = c->t->features ? strdup(c->t->features) : NULL, *rest = copy, *word;
+    const char *version = strncmp(c->r->kernel, "linux-", 6) ? "" : c->r->kernel + 6;
+    size_t at = 0;
+    buf[0] = 0;
+    while (copy && (word = strsep(&rest, " ")) != NULL) {
+        if (!*word || !fair_feature_differs(version, word)) continue;
+        at += (size_t)snprintf(buf + at, at < n ? n - at : 0, "%s\"%s\"", at ? ", " : "[ ", word);
+    }
+    if (at && at + 3 < n) (void)snprintf(buf + at, n - at, " ]");
+    if (at + 3 >= n) buf[0] = 0;
+    free(copy);
+}
+
+static int load(struct conform *c, const struct wb_key_registry *keys, struct wb_diag *d)
+{
+    char features[2048];
+    struct wb_override *item = calloc(c->o->set_n + 1, sizeof *item);
+    size_t n = 0;
+    if (!item) return -1;
+    choose_features(c, features, sizeof features);
+    if (features[0]) item[n++] = (struct wb_override){.key = "policy.features", .value = features, .from = "recording"};
+    for (size_t i = 0; i < c->o->set_n; i++) item[n++] = c->o->set[i];
+    struct wb_overrides over = {.item = item, .n = n, .machine = c->r->machine, .kernel = c->r->kernel};
+    c->scenario = wb_scenario_load("hog", keys, &over, d);
+    free(item);
+    if (!c->scenario) return -1;
+    c->cfg = wb_scenario_config(c->scenario);
+    return 0;
+}
+
+/* ---- tasks ---- */
+
+static bool ends_in_number(const char *comm, char before, uint32_t *n)
+{
+    const char *at = strrchr(comm, before);
+    char *end;
+    if (!at || at[1] < '0' || at[1] > '9') return false;
+    *n = (uint32_t)strtoul(at + 1, &end, 10);
+    return *end == 0;
+}
+
+/* Kernel threads of one CPU, by name: "ksoftirqd/3", "migration/0", "kworker/2:1", not "kworker/u8:0". */
+static bool one_cpu(const char *comm, uint32_t *cpu)
+{
+    static const char *const prefix[] = {"ksoftirqd/", "migration/", "cpuhp/", "rcuc/", "idle_inject/", "irq_work/",
+                                         "watchdog/",  "stopper/"};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(prefix); i++)
+        if (!strncmp(comm, prefix[i], strlen(prefix[i]))) return ends_in_number(comm, '/', cpu);
+    if (strncmp(comm, "kworker/", 8) != 0 || comm[8] < '0' || comm[8] > '9') return false;
+    char *end;
+    *cpu = (uint32_t)strtoul(comm + 8, &end, 10);
+    return *end == ':' || *end == '-';
+}
+
+static bool is_kthread(const char *comm)
+{
+    static const char *const prefix[] = {"kworker/", "ksoftirqd/", "migration/", "rcu_", "rcuc/",  "kthreadd",
+                                         "kswapd",   "kcompactd",  "khugepaged", "cpuhp/", "oom_reaper", "irq/",
+                                         "kauditd",  "khungtaskd", "jbd2/",      "scsi_"};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(prefix); i++)
+        if (!strncmp(comm, prefix[i], strlen(prefix[i]))) return true;
+    return false;
+}
+
+struct census {
+    struct wb_drive_task *spec; /* [ntasks] of task i + 1 */
+    char (*name)[TRACE_COMM];
+    struct wb_cpumask *one; /* [ncpus] */
+    uint64_t *word;
+    uint32_t ncpus;
+};
+
+static int make_census(struct census *k, uint32_t ntasks, uint32_t ncpus)
+{
+    uint32_t words = WB_CPUMASK_WORDS(ncpus);
+    k->spec = calloc(ntasks, sizeof *k->spec);
+    k->one = calloc(ncpus, sizeof *k->one);
+    k->word = calloc((size_t)ncpus * words, sizeof *k->word);
+    k->ncpus = ncpus;
+    if (!k->spec || !k->one || !k->word) return -ENOMEM;
+    for (cpu_id c = 0; c < ncpus; c++) {
+        k->one[c] = (struct wb_cpumask){.ncpus = ncpus, .nwords = words, .w = k->word + (size_t)c * words};
+        wb_mask_set(&k->one[c], c);
+    }
+    return 0;
+}
+
+static void class_of(struct wb_drive_task *s, int prio)
+{
+    s->klass = prio >= 0 && prio < 100 ? WB_CLASS_FIFO : WB_CLASS_NORMAL;
+    if (prio >= 0 && prio < 100) s->rt_prio = (uint8_t)(99 - prio);
+    if (prio >= 100 && prio < 140) s->nice = (int8_t)(prio - 120);
+}
+
+/* Priority and first CPU of each task, by the first event that tells. */
+static void look_at_tasks(const struct conform *c, struct census *k)
+{
+    const struct trace *t = c->t;
+    int16_t *prio = calloc(t->ntasks, sizeof *prio);
+    bool *placed = calloc(t->ntasks, sizeof *placed);
+    for (size_t i = 0; prio && placed && i < t->nevents; i++) {
+        const struct trace_event *e = &t->event[i];
+        uint32_t who[2] = {e->task, e->kind == TRACE_SWITCH ? e->next : 0};
+        int16_t p[2] = {e->prio, e->next_prio};
+        uint16_t cpu = e->from != TRACE_NO_CPU ? e->from : e->cpu;
+        for (int j = 0; j < 2; j++) {
+            if (!who[j]) continue;
+            if (p[j] >= 0 && !prio[who[j]]) prio[who[j]] = (int16_t)(p[j] + 1);
+            if (!placed[who[j]] && cpu < k->ncpus) k->spec[who[j] - 1].cpu = cpu;
+            placed[who[j]] = true;
+        }
+    }
+    for (uint32_t i = 1; prio && i < t->ntasks; i++) class_of(&k->spec[i - 1], prio[i] ? prio[i] - 1 : 120);
+    free(prio);
+    free(placed);
+}
+
+static int build_sim(struct conform *c, const struct wb_registry *reg, struct wb_diag *d)
+{
+    const struct trace *t = c->t;
+    struct census k = {0};
+    struct wb_machine *m = wb_machine_build(c->cfg, d);
+    if (!m) return -1;
+    uint32_t ncpus = wb_machine_ncpus(m), cpu = 0;
+    wb_machine_free(m);
+    if (ncpus < t->ncpus) {
+        wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){.file = t->path}, "name the machine that it was recorded on",
+                    "the recording has CPU %u, the machine \"%s\" %u CPUs", t->ncpus - 1, c->r->machine, ncpus);
+        return -1;
+    }
+    int err = make_census(&k, t->ntasks, ncpus);
+    if (!err) look_at_tasks(c, &k);
+    for (uint32_t i = 1; i < t->ntasks && !err; i++) {
+        struct wb_drive_task *s = &k.spec[i - 1];
+        s->name = t->task[i].comm;
+        s->kthread = is_kthread(t->task[i].comm);
+        c->bound[i] = one_cpu(t->task[i].comm, &cpu) && cpu < ncpus;
+        if (c->bound[i]) s->allowed = &k.one[cpu];
+    }
+    if (!err) c->s = wb_drive_build(c->cfg, reg, k.spec, t->ntasks - 1, d);
+    free(k.spec);
+    /* The masks live as long as the run: kept in the model. */
+    c->masks[0] = k.one;
+    c->masks[1] = k.word;
+    if (err) wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){.file = t->path}, NULL, "not enough memory");
+    return c->s ? 0 : -1;
+}
+
+int conform_build(struct conform *c, const struct wb_registry *reg, const struct wb_key_registry *keys,
+                  struct wb_diag *d)
+{
+    choose_machine(c);
+    if (choose_kernel(c, d) || load(c, keys, d) || build_sim(c, reg, d)) return -1;
+    c->f = wb_policy_data(c->s);
+    c->r->ncpus = wb_ncpus(c->s);
+    c->tick_ns = 1000000000ull / wb_hz(c->s);
+    return 0;
+}

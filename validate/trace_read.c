@@ -1,0 +1,342 @@
+/* trace_read.c - a recording as a list of events: file, lines, tasks, order. See trace_read.h. */
+#include "trace_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define FILE_MAX (1ull << 31)
+
+/* ---- tasks by pid: open addressing ---- */
+
+struct trace_index {
+    uint32_t *slot; /* task + 1; 0: empty */
+    uint32_t size;  /* power of two */
+};
+
+static uint32_t hash(int32_t pid, uint32_t size)
+{
+    return ((uint32_t)pid * 2654435761u >> 7) & (size - 1);
+}
+
+static bool grow_index(struct trace *t)
+{
+    struct trace_index *x = t->index;
+    uint32_t size = x->size ? 2 * x->size : 256;
+    uint32_t *slot = calloc(size, sizeof *slot);
+    if (!slot) return false;
+    for (uint32_t i = 0; i < t->ntasks; i++) {
+        uint32_t h = hash(t->task[i].pid, size);
+        while (slot[h]) h = (h + 1) & (size - 1);
+        slot[h] = i + 1;
+    }
+    free(x->slot);
+    *x = (struct trace_index){slot, size};
+    return true;
+}
+
+static void name_task(struct trace_task *k, struct trace_span comm)
+{
+    if (comm.at == comm.end || trace_span_is(comm, "<...>") || trace_span_is(comm, "<idle>")) return;
+    size_t n = WB_MIN((size_t)(comm.end - comm.at), TRACE_COMM - 1);
+    memcpy(k->comm, comm.at, n);
+    k->comm[n] = 0;
+    k->named = true;
+}
+
+uint32_t trace_task_of(struct trace *t, int32_t pid, struct trace_span comm)
+{
+    struct trace_index *x = t->index;
+    if (2 * (t->ntasks + 1) > x->size && !grow_index(t)) return UINT32_MAX;
+    uint32_t h = hash(pid, x->size);
+    for (; x->slot[h]; h = (h + 1) & (x->size - 1)) {
+        struct trace_task *k = &t->task[x->slot[h] - 1];
+        if (k->pid != pid) continue;
+        if (pid) name_task(k, comm); /* the latest: exec and prctl change it */
+        return x->slot[h] - 1;
+    }
+    struct trace_task *more = (t->ntasks & (t->ntasks - 1)) && t->ntasks ? t->task : NULL;
+    if (!more) {
+        more = realloc(t->task, 2 * (t->ntasks + 1u) * sizeof *more);
+        if (!more) return UINT32_MAX;
+        t->task = more;
+    }
+    more[t->ntasks] = (struct trace_task){.pid = pid, .comm = "<...>"};
+    if (pid) name_task(&more[t->ntasks], comm);
+    x->slot[h] = t->ntasks + 1;
+    return t->ntasks++;
+}
+
+/* ---- events ---- */
+
+static bool add_event(struct trace *t, const struct trace_event *e)
+{
+    size_t n = t->nevents;
+    if (!(n & (n - 1)) || !n) {
+        struct trace_event *more = realloc(t->event, (n ? 2 * n : 64) * sizeof *more);
+        if (!more) return false;
+        t->event = more;
+    }
+    t->event[t->nevents++] = *e;
+    uint32_t top = e->cpu == TRACE_NO_CPU ? 0 : e->cpu;
+    if (e->from != TRACE_NO_CPU) top = WB_MAX(top, e->from);
+    if (e->to != TRACE_NO_CPU) top = WB_MAX(top, e->to);
+    t->ncpus = WB_MAX(t->ncpus, top + 1);
+    return true;
+}
+
+static struct trace_event blank(const struct trace *t, uint32_t line)
+{
+    return (struct trace_event){.line = line,
+                                .cpu = TRACE_NO_CPU,
+                                .from = TRACE_NO_CPU,
+                                .to = TRACE_NO_CPU,
+                                .section = (uint16_t)(t->nsections ? t->nsections - 1 : 0),
+                                .prio = -1,
+                                .next_prio = -1,
+                                .state = '?'};
+}
+
+/* "CPU:2 [LOST 123 EVENTS]", "CPU:2 [EVENTS DROPPED]", "LOST 12 EVENTS!", perf: "LOST 5 events". */
+static bool lost_mark(struct trace *t, struct trace_span s, struct trace_event *e)
+{
+    const char *lost = memmem(s.at, (size_t)(s.end - s.at), "LOST ", 5);
+    bool dropped = memmem(s.at, (size_t)(s.end - s.at), "EVENTS DROPPED", 14) != NULL;
+    if (!lost && !dropped) return false;
+    struct trace_span digits = {lost ? lost + 5 : s.at, s.end};
+    int64_t n = 0, cpu;
+    if (lost && !trace_span_number(&digits, &n)) return false;
+    const char *where = memmem(s.at, (size_t)(s.end - s.at), "CPU:", 4);
+    if (where) {
+        digits = (struct trace_span){where + 4, s.end};
+        if (trace_span_number(&digits, &cpu) && cpu >= 0 && cpu < (int64_t)TRACE_CPUS) e->cpu = (uint16_t)cpu;
+    }
+    t->lines.lost_marks++;
+    t->lines.lost_events += (uint64_t)n;
+    e->kind = TRACE_LOST;
+    e->ns = t->nevents ? t->event[t->nevents - 1].ns : 0;
+    return true;
+}
+
+/* ---- lines ---- */
+
+struct reading {
+    struct trace *t;
+    char **stat; /* schedstat text that lines go to, or NULL */
+    bool no_memory;
+    uint64_t last[TRACE_CPUS]; /* ns of the last event, per CPU, in this section */
+};
+
+static void keep_stat(struct reading *r, struct trace_span line)
+{
+    size_t old = *r->stat ? strlen(*r->stat) : 0, n = (size_t)(line.end - line.at);
+    char *more = old + n > 1u << 24 ? NULL : realloc(*r->stat, old + n + 2);
+    if (!more) return;
+    memcpy(more + old, line.at, n);
+    memcpy(more + old + n, "\n", 2);
+    *r->stat = more;
+}
+
+static bool is_stat(struct trace_span s)
+{
+    static const char *const word[] = {"version ", "timestamp ", "cpu", "domain"};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(word); i++) {
+        size_t n = strlen(word[i]);
+        if ((size_t)(s.end - s.at) > n && !memcmp(s.at, word[i], n)) return true;
+    }
+    return false;
+}
+
+static void read_note(struct reading *r, struct trace_span s)
+{
+    struct trace *t = r->t;
+    t->lines.notes++;
+    r->stat = NULL;
+    uint32_t sections = t->nsections;
+    trace_read_note(t, s);
+    if (t->nsections != sections) memset(r->last, 0, sizeof r->last);
+    if (!t->nsections) return;
+    struct trace_section *last = &t->section[t->nsections - 1];
+    if (s.end - s.at >= 16 && !memcmp(s.at, " schedstat befor", 16)) r->stat = &last->before;
+    if (s.end - s.at >= 16 && !memcmp(s.at, " schedstat after", 16)) r->stat = &last->after;
+}
+
+static void read_event(struct reading *r, struct trace_span s, uint32_t number)
+{
+    struct trace *t = r->t;
+    struct trace_event e = blank(t, number);
+    struct trace_head h;
+    if (!trace_read_head(s, &h)) {
+        if (lost_mark(t, s, &e))
+            r->no_memory |= !add_event(t, &e);
+        else
+            t->lines.other++;
+        return;
+    }
+    e.ns = h.ns;
+    e.cpu = (uint16_t)h.cpu;
+    e.context = h.context;
+    int rc = trace_read_body(t, &h, &e);
+    t->lines.damaged += rc < 0;
+    t->lines.other += rc == 0;
+    if (rc <= 0) return;
+    t->lines.back += e.ns < r->last[e.cpu];
+    r->last[e.cpu] = e.ns;
+    e.by = trace_task_of(t, h.pid, h.comm);
+    t->lines.by_shape[h.shape]++;
+    t->lines.events++;
+    r->no_memory |= e.by == UINT32_MAX || !add_event(t, &e);
+}
+
+static void read_line(struct reading *r, struct trace_span s, uint32_t number)
+{
+    while (s.end > s.at && (s.end[-1] == '\r' || s.end[-1] == ' ')) s.end--;
+    r->t->lines.all++;
+    if (s.at == s.end) return;
+    if (s.end - s.at > 3 && !memcmp(s.at, "###", 3)) {
+        read_note(r, (struct trace_span){s.at + 3, s.end});
+        return;
+    }
+    if (*s.at == '#') return;
+    if (r->stat && is_stat(s)) {
+        keep_stat(r, s);
+        return;
+    }
+    read_event(r, s, number);
+}
+
+/* ---- order ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct trace_event *x = a, *y = b;
+    if (x->section != y->section) return x->section < y->section ? -1 : 1;
+    if (x->ns != y->ns) return x->ns < y->ns ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static void order(struct trace *t)
+{
+    bool ordered = true;
+    for (size_t i = 1; i < t->nevents && ordered; i++) ordered = by_time(&t->event[i - 1], &t->event[i]) <= 0;
+    t->sorted = !ordered;
+    if (!ordered) qsort(t->event, t->nevents, sizeof *t->event, by_time);
+    for (uint32_t s = 0; s < t->nsections; s++) t->section[s].n = 0;
+    for (size_t i = 0; i < t->nevents; i++) {
+        struct trace_section *s = &t->section[t->event[i].section];
+        if (!s->n++) s->first = i;
+    }
+}
+
+/* ---- whole files ---- */
+
+static struct trace *new_trace(const char *name)
+{
+    struct trace *t = calloc(1, sizeof *t);
+    if (!t) return NULL;
+    t->index = calloc(1, sizeof *t->index);
+    t->path = strdup(name);
+    static const char idle[] = "<idle>";
+    if (!t->index || !t->path || trace_task_of(t, 0, (struct trace_span){idle, idle + 6})) {
+        trace_free(t);
+        return NULL;
+    }
+    memcpy(t->task[0].comm, idle, sizeof idle);
+    t->task[0].named = true;
+    return t;
+}
+
+static struct trace *refuse(struct trace *t, struct wb_diag *d, const char *name, const char *fix, const char *what)
+{
+    wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){.file = name}, fix, "%s", what);
+    trace_free(t);
+    return NULL;
+}
+
+struct trace *trace_read_text(const char *name, const char *text, size_t len, struct wb_diag *d)
+{
+    struct trace *t = new_trace(name);
+    if (!t) return refuse(NULL, d, name, NULL, "not enough memory");
+    struct reading r = {.t = t};
+    uint32_t number = 0;
+    for (const char *at = text, *end = text + len; at < end;) {
+        const char *nl = memchr(at, '\n', (size_t)(end - at));
+        read_line(&r, (struct trace_span){at, nl ? nl : end}, ++number);
+        at = nl ? nl + 1 : end;
+    }
+    if (!t->nsections) {
+        t->section = calloc(1, sizeof *t->section);
+        t->nsections = t->section ? 1 : 0;
+    }
+    if (r.no_memory || !t->nsections) return refuse(t, d, name, NULL, "not enough memory for the recording");
+    if (!t->nevents)
+        return refuse(t, d, name, "record sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task",
+                      "no line of it is a scheduler event in the form of ftrace, trace-cmd report or perf script");
+    order(t);
+    return t;
+}
+
+/* zlib reads what is not compressed as it is. */
+static char *read_all(const char *path, size_t *len, const char **why)
+{
+    gzFile f = gzopen(path, "rb");
+    size_t room = 1 << 20, n = 0;
+    char *text = f ? malloc(room) : NULL;
+    *why = f ? NULL : strerror(errno);
+    while (f && text) {
+        int got = gzread(f, text + n, (unsigned)WB_MIN(room - n, 1u << 30));
+        if (got < 0) *why = "its compressed data is damaged";
+        if (got <= 0) break;
+        n += (size_t)got;
+        if (n < room) continue;
+        char *more = room < FILE_MAX ? realloc(text, 2 * room) : NULL;
+        if (!more) *why = room < FILE_MAX ? "not enough memory" : "it is larger than 2 GiB";
+        if (!more) break;
+        text = more;
+        room *= 2;
+    }
+    if (f && !text) *why = "not enough memory";
+    if (f) gzclose_r(f);
+    *len = n;
+    if (!*why) return text;
+    free(text);
+    return NULL;
+}
+
+struct trace *trace_read_file(const char *path, struct wb_diag *d)
+{
+    const char *why;
+    size_t len;
+    char *text = read_all(path, &len, &why);
+    if (!text) {
+        wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){.file = path}, NULL, "cannot read the recording: %s", why);
+        return NULL;
+    }
+    struct trace *t = NULL;
+    if (len > 7 && (!memcmp(text, "PERFILE2", 8) || !memcmp(text, "\x17\x08\x44tracing", 8)))
+        t = refuse(NULL, d, path, "make text of it first: `trace-cmd report -N`, or `perf script --ns`",
+                   "this is a binary recording");
+    else
+        t = trace_read_text(path, text, len, d);
+    free(text);
+    return t;
+}
+
+void trace_free(struct trace *t)
+{
+    if (!t) return;
+    for (uint32_t i = 0; i < t->nsections; i++) {
+        free(t->section[i].before);
+        free(t->section[i].after);
+    }
+    if (t->index) free(t->index->slot);
+    free(t->index);
+    free(t->section);
+    free(t->place);
+    free(t->features);
+    free(t->event);
+    free(t->task);
+    free(t->path);
+    free(t);
+}

@@ -1,0 +1,71 @@
+/* trace_read_notes.c - "###" lines of the guest lab: kernel, features, topology, sections. */
+#include "trace_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The first word of *s, which moves behind it and the blanks after it. */
+static struct trace_span word(struct trace_span *s)
+{
+    while (s->at < s->end && *s->at == ' ') s->at++;
+    struct trace_span w = {s->at, s->at};
+    while (w.end < s->end && *w.end != ' ') w.end++;
+    s->at = w.end;
+    while (s->at < s->end && *s->at == ' ') s->at++;
+    return w;
+}
+
+static void copy(char *to, size_t n, struct trace_span s)
+{
+    size_t len = WB_MIN((size_t)(s.end - s.at), n - 1);
+    memcpy(to, s.at, len);
+    to[len] = 0;
+}
+
+/* "cpu3 core 2-3 pkg 0-3 llc 0-3" */
+static void note_place(struct trace *t, struct trace_span s)
+{
+    struct trace_span cpu = word(&s);
+    int64_t n;
+    if (cpu.end - cpu.at < 4 || memcmp(cpu.at, "cpu", 3) != 0) return;
+    cpu.at += 3;
+    if (!trace_span_number(&cpu, &n) || n < 0 || n >= (int64_t)TRACE_CPUS) return;
+    if ((uint32_t)n >= t->nplaces) {
+        struct trace_place *more = realloc(t->place, ((size_t)n + 1) * sizeof *more);
+        if (!more) return;
+        memset(more + t->nplaces, 0, ((size_t)n + 1 - t->nplaces) * sizeof *more);
+        t->place = more;
+        t->nplaces = (uint32_t)n + 1;
+    }
+    struct trace_place *p = &t->place[n];
+    while (s.at < s.end) {
+        struct trace_span key = word(&s), value = word(&s);
+        if (trace_span_is(key, "core")) copy(p->core, sizeof p->core, value);
+        if (trace_span_is(key, "pkg")) copy(p->package, sizeof p->package, value);
+        if (trace_span_is(key, "llc")) copy(p->llc, sizeof p->llc, value);
+        if (trace_span_is(key, "node")) copy(p->node, sizeof p->node, value);
+    }
+    t->ncpus = WB_MAX(t->ncpus, t->nplaces);
+}
+
+static void note_section(struct trace *t, struct trace_span name)
+{
+    struct trace_section *more = realloc(t->section, (t->nsections + 1) * sizeof *more);
+    if (!more || t->nsections >= UINT16_MAX) {
+        if (more) t->section = more;
+        return;
+    }
+    t->section = more;
+    more[t->nsections] = (struct trace_section){.first = t->nevents};
+    copy(more[t->nsections].name, sizeof more->name, name);
+    t->nsections++;
+}
+
+void trace_read_note(struct trace *t, struct trace_span s)
+{
+    struct trace_span what = word(&s);
+    if (trace_span_is(what, "kernel")) copy(t->kernel, sizeof t->kernel, word(&s));
+    if (trace_span_is(what, "features") && !t->features) t->features = strndup(s.at, (size_t)(s.end - s.at));
+    if (trace_span_is(what, "topo")) note_place(t, s);
+    if (trace_span_is(what, "begin")) note_section(t, word(&s));
+}
