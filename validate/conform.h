@@ -35,6 +35,7 @@ enum conform_kind {
     CONFORM_RT,                      /* real-time class: the model keeps them where they are */
     CONFORM_NO_OUTCOME,              /* the recording ends before, or is damaged */
     CONFORM_NO_STATE,                /* events were lost: who runs where is not known */
+    CONFORM_FORK,                    /* of disagreements: no wakeup but a fork */
     CONFORM_KINDS
 };
 extern const char *const conform_kind_name[CONFORM_KINDS];

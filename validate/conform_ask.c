@@ -49,7 +49,7 @@ static void restore(const struct conform *c, const struct conform_question *q, c
 
 struct conform_scratch {
     struct saved before;
-    uint64_t util[TRACE_CPUS], stamp[TRACE_CPUS];
+    uint64_t util[TRACE_CPUS], runnable[TRACE_CPUS], load[TRACE_CPUS], stamp[TRACE_CPUS];
     uint32_t est[TRACE_CPUS];
 };
 
@@ -220,45 +220,84 @@ void conform_apply(struct conform *c, const struct conform_question *q)
 
 /* ---- forks ---- */
 
-static void set_util(const struct conform *c, bool back, bool reverse)
+/* How busy the groups are: as derived (FORK_KEPT), nothing, reversed, full where somebody runs. */
+enum fork_util { FORK_KEPT, FORK_NONE, FORK_REVERSED, FORK_FULL };
+
+static uint64_t util_of(const struct conform *c, cpu_id i, enum fork_util how)
+{
+    uint64_t kept = c->scratch->util[i];
+    if (how == FORK_NONE) return 0;
+    if (how == FORK_REVERSED) return PELT_SCALE - WB_MIN(kept, PELT_SCALE);
+    return how == FORK_FULL && wb_rq(c->s, i)->nr_running ? PELT_SCALE : kept;
+}
+
+static void set_util(const struct conform *c, enum fork_util how, cpu_id least)
 {
     for (cpu_id i = 0; i < c->f->ncpus; i++) {
         struct fair_rq *r = fair_rq(wb_rq(c->s, i));
-        r->avg.util_avg = back ? c->scratch->util[i] : reverse ? PELT_SCALE - WB_MIN(c->scratch->util[i], PELT_SCALE) : 0;
-        r->util_est = back ? c->scratch->est[i] : 0;
+        r->avg.util_avg = util_of(c, i, how) + (how != FORK_KEPT && i != least);
+        r->util_est = how == FORK_KEPT ? c->scratch->est[i] : 0;
+        bool full = how == FORK_FULL && r->nr;
+        r->avg.runnable_avg = full ? (uint64_t)PELT_SCALE * r->nr : c->scratch->runnable[i];
+        r->avg.load_avg = full ? r->load.value : c->scratch->load[i];
     }
 }
 
-static void try_stamps(struct conform *c, const uint32_t who[2], cpu_id cpu, struct conform_answer *a)
+struct fork_trial {
+    struct conform *c;
+    struct wb_task *parent, *child;
+    cpu_id cpu;
+    struct conform_answer *a;
+};
+
+static void try_fork(const struct fork_trial *t, enum conform_fact fact)
 {
-    for (int young = 0; young < 2; young++) {
-        for (cpu_id i = 0; i < c->f->ncpus; i++)
-            if (!c->idle_seen[i]) fair_rq(wb_rq(c->s, i))->idle_stamp = young ? c->now : 1;
-        struct wb_choice k = wb_drive_fork(c->s, who[0] ? conform_task(c, who[0]) : NULL, conform_task(c, who[1]), cpu);
-        conform_possible(a, k.cpu);
-        if (k.cpu != a->base.cpu) a->facts |= 1u << CONFORM_F_STAMP;
-        for (cpu_id i = 0; i < c->f->ncpus; i++) fair_rq(wb_rq(c->s, i))->idle_stamp = c->scratch->stamp[i];
+    cpu_id cpu = wb_drive_fork(t->c->s, t->parent, t->child, t->cpu).cpu;
+    conform_possible(t->a, cpu);
+    if (cpu != t->a->base.cpu) t->a->facts |= 1u << fact;
+}
+
+/* Any CPU may be the least used, and so may its group. */
+static void try_utils(const struct fork_trial *t)
+{
+    for (cpu_id least = 0; least < t->c->f->ncpus; least++) {
+        set_util(t->c, FORK_NONE, least);
+        try_fork(t, CONFORM_F_UTIL);
     }
+    set_util(t->c, FORK_REVERSED, WB_NO_CPU);
+    try_fork(t, CONFORM_F_UTIL);
+    set_util(t->c, FORK_FULL, WB_NO_CPU);
+    try_fork(t, CONFORM_F_UTIL);
+    set_util(t->c, FORK_KEPT, WB_NO_CPU);
+}
+
+/* Of CPUs that were idle when the section began, any may have become so last. */
+static void try_stamps(const struct fork_trial *t)
+{
+    const struct conform *c = t->c;
+    for (cpu_id young = 0; young < c->f->ncpus; young++) {
+        if (c->idle_seen[young]) continue;
+        for (cpu_id i = 0; i < c->f->ncpus; i++)
+            if (!c->idle_seen[i]) fair_rq(wb_rq(c->s, i))->idle_stamp = i == young ? c->now : 1;
+        try_fork(t, CONFORM_F_STAMP);
+    }
+    for (cpu_id i = 0; i < c->f->ncpus; i++) fair_rq(wb_rq(c->s, i))->idle_stamp = c->scratch->stamp[i];
 }
 
 void conform_ask_fork(struct conform *c, uint32_t parent, uint32_t child, cpu_id cpu, struct conform_answer *a)
 {
-    struct wb_task *p = parent ? conform_task(c, parent) : NULL, *k = conform_task(c, child);
+    struct fork_trial t = {c, parent ? conform_task(c, parent) : NULL, conform_task(c, child), cpu, a};
     memset(a, 0, sizeof *a);
-    a->base = wb_drive_fork(c->s, p, k, cpu);
+    a->base = wb_drive_fork(c->s, t.parent, t.child, cpu);
     conform_possible(a, a->base.cpu);
     for (cpu_id i = 0; i < c->f->ncpus; i++) {
         const struct fair_rq *r = fair_rq(wb_rq(c->s, i));
         c->scratch->util[i] = r->avg.util_avg;
+        c->scratch->runnable[i] = r->avg.runnable_avg;
+        c->scratch->load[i] = r->avg.load_avg;
         c->scratch->est[i] = r->util_est;
         c->scratch->stamp[i] = r->idle_stamp;
     }
-    for (int reverse = 0; reverse < 2; reverse++) {
-        set_util(c, false, reverse);
-        cpu_id other = wb_drive_fork(c->s, p, k, cpu).cpu;
-        conform_possible(a, other);
-        if (other != a->base.cpu) a->facts |= 1u << CONFORM_F_UTIL;
-    }
-    set_util(c, true, false);
-    try_stamps(c, (const uint32_t[2]){parent, child}, cpu, a);
+    try_utils(&t);
+    try_stamps(&t);
 }

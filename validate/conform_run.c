@@ -249,6 +249,7 @@ static void born(struct conform *c, const struct trace_event *e)
     if (t->on_rq || t->on_cpu) return;
     if (known) {
         conform_ask_fork(c, e->by, e->task, e->cpu, &a);
+        if (a.base.cpu != e->to) conform_describe(c, NULL, a.state, sizeof a.state);
         conform_score_fork(c, e, &a);
     }
     struct conform_past *p = &c->past[e->task];

@@ -9,7 +9,7 @@ const char *const conform_kind_name[CONFORM_KINDS] = {
     [CONFORM_TASK] = "task",         [CONFORM_SOFTIRQ] = "softirq",     [CONFORM_HARDIRQ] = "hardirq",
     [CONFORM_ANY] = "any context",   [CONFORM_QUEUED] = "still queued", [CONFORM_BOUND] = "bound to a CPU",
     [CONFORM_RT] = "real time",      [CONFORM_NO_OUTCOME] = "no outcome",
-    [CONFORM_NO_STATE] = "state lost",
+    [CONFORM_NO_STATE] = "state lost", [CONFORM_FORK] = "fork",
 };
 const char *const conform_place_name[CONFORM_PLACES] = {
     [CONFORM_P_STAY] = "stay with the waker", [CONFORM_P_PULL] = "pulled to the waker",
@@ -112,7 +112,7 @@ static void keep(struct conform *c, const struct trace_event *e, const struct co
                                .waker = waker->pid,
                                .wakee = wakee->pid,
                                .this_cpu = e->cpu,
-                               .prev_cpu = e->from,
+                               .prev_cpu = kind == CONFORM_FORK ? e->cpu : e->from,
                                .chosen = chosen,
                                .model = (uint16_t)a->base.cpu,
                                .rule = a->base.rule,
@@ -159,6 +159,7 @@ void conform_score_fork(struct conform *c, const struct trace_event *e, const st
         c->r->by_fact[f]++;
         c->r->by_fact_agree[f] += agrees;
     }
+    if (!agrees) keep(c, e, a, e->to, CONFORM_FORK);
 }
 
 static int by_use(const void *a, const void *b)

@@ -35,6 +35,11 @@ void fair_fork(struct wb_exec *x, struct wb_task *parent, struct wb_task *child)
     struct wb_rq *rq = wb_rq(x->sim, x->cpu);
     fair_update_clock(x, rq);
     fair_update_curr(x, rq);
+    if (parent) { /* dup_task_struct copies them, and nothing sets them back */
+        fair_task(child)->pl.last_wakee = fair_task(parent)->pl.last_wakee;
+        fair_task(child)->pl.wakee_flips = fair_task(parent)->pl.wakee_flips;
+        fair_task(child)->pl.wakee_flip_decay = fair_task(parent)->pl.wakee_flip_decay;
+    }
     if (f->ops->fork) f->ops->fork(x, rq, parent ? fair_task(parent) : NULL, fair_task(child));
 }
 

@@ -64,13 +64,38 @@ struct wb_exec *wb_drive_context(struct wb_sim *s, cpu_id cpu, enum wb_level lev
     return x;
 }
 
+/* A balancing pass that looks and learns, and leaves the moving to the recording. */
+static void look_only(struct wb_sim *s, cpu_id cpu, const struct wb_balance_ops *o, enum wb_balance_kind kind)
+{
+    struct wb_exec *x = wb_drive_context(s, cpu, WB_LEVEL_SOFTIRQ);
+    struct wb_balance b = {.kind = kind, .this_cpu = cpu, .exec_cpu = cpu, .dst = cpu, .src = WB_NO_CPU};
+    if (!o || !o->begin(x, &b)) return;
+    while (o->next(x, &b)) {
+        b.moved = b.loops = 0;
+        b.started = s->now;
+        (void)o->find(x, &b);
+        x->seg->nparts = 0;
+        if (o->done(x, &b, false) == WB_BAL_STOP) break;
+    }
+    o->end(x, &b);
+}
+
 void wb_drive_tick(struct wb_sim *s, cpu_id cpu)
 {
     struct wb_rq *rq = &s->cpu[cpu].rq;
     rq->last_tick = s->now;
     rq->ticks++;
+    rq->balance_softirq = false;
     s->ops->tick(wb_drive_context(s, cpu, WB_LEVEL_HARDIRQ), rq);
-    rq->need_resched = rq->need_resched_lazy = rq->balance_softirq = false;
+    rq->need_resched = rq->need_resched_lazy = false;
+    enum wb_balance_kind kind = wb_idle_cpu(rq) ? WB_BAL_PERIODIC_IDLE : WB_BAL_PERIODIC_BUSY;
+    if (rq->balance_softirq) look_only(s, cpu, s->ops->balance_periodic, kind);
+    for (cpu_id c = 0; c < s->ncpus; c++) {
+        if (!s->cpu[c].nohz_kick) continue;
+        s->cpu[c].nohz_kick = false;
+        look_only(s, c, s->ops->balance_nohz, WB_BAL_NOHZ);
+    }
+    rq->balance_softirq = false;
 }
 
 /* ---- ask ---- */
