@@ -23,13 +23,15 @@ struct request {
 
 static const struct argp_option own_options[] = {
     {"topology", KEY_TOPOLOGY, "STRING", 0,
-     "Machine it was recorded on, as an hwloc synthetic string; the same as -m. Default: the recording's notes, else one "
+     "Machine it was recorded on, as an hwloc synthetic string; the same as -m. Default: the recording's notes, else "
+     "one "
      "package with one cache",
      1},
     {"strict", KEY_STRICT, NULL, 0, "Refuse a recording that is not whole (exit code 3)", 1},
     {"first", KEY_FIRST, "N", 0, "Disagreements to show with their state (default 5)", 1},
     {"floor", KEY_FLOOR, "SHARE", 0, "Exit code 5 when fewer of the wakeups with known state agree: 97 %, 0.97", 1},
-    {"leaving", KEY_WINDOW, "US", 0, "A task may still be leaving its CPU this long after its switch (default 50 us)", 1},
+    {"leaving", KEY_WINDOW, "US", 0, "A task may still be leaving its CPU this long after its switch (default 50 us)",
+     1},
     {0}};
 
 static error_t read_share(const char *text, double *share)
@@ -184,16 +186,16 @@ static void print_cases(const struct conform_result *r, const struct out_style *
 
 static void print_domains(const struct conform_result *r, const struct out_style *s)
 {
-    static const char *const head[] = {"domain",  "idle calls", "gained",     "busy calls", "gained", "newidle calls",
-                                       "gained",  "pushed",     "moves seen", "affine",     "model"};
+    static const char *const head[] = {"domain", "idle calls", "gained",     "busy calls", "gained", "newidle calls",
+                                       "gained", "pushed",     "moves seen", "affine",     "model"};
     struct out_table *t;
     if (!r->ndomains) return;
     t = out_table_new("<>>>>>>>>>>");
     out_table_row(t, head);
     for (size_t i = 0; i < r->ndomains; i++) {
         const struct conform_domain *d = &r->domain[i];
-        uint64_t v[] = {d->calls[0], d->gained[0],   d->calls[1],   d->gained[1],    d->calls[2],
-                        d->gained[2], d->pushed,     d->moved_seen, d->move_affine, d->model_affine};
+        uint64_t v[] = {d->calls[0],  d->gained[0], d->calls[1],   d->gained[1],   d->calls[2],
+                        d->gained[2], d->pushed,    d->moved_seen, d->move_affine, d->model_affine};
         char text[10][32];
         const char *cell[11] = {d->name};
         for (int k = 0; k < 10; k++) cell[k + 1] = number(text[k], 32, v[k]);
@@ -225,8 +227,7 @@ static void print_all(const struct cli_options *o, const struct conform_result *
 static int put_json(FILE *to, void *ctx)
 {
     json_t *j = conform_json(ctx);
-    int err = json_dumpf(j, to, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(12)) ||
-              fputc('\n', to) == EOF;
+    int err = json_dumpf(j, to, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(12)) || fputc('\n', to) == EOF;
     json_decref(j);
     return err ? -1 : 0;
 }

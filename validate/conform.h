@@ -72,8 +72,8 @@ struct conform_case {
     uint16_t rule;
     const char *rule_text;
     uint8_t kind;
-    uint32_t facts; /* bits on which the model's answer hangs; 0: known */
-    bool possible;  /* some value of those facts gives the recorded CPU */
+    uint32_t facts;                /* bits on which the model's answer hangs; 0: known */
+    bool possible;                 /* some value of those facts gives the recorded CPU */
     char state[CONFORM_STATE_MAX]; /* "cpu0 run pong0 nr 1, cpu1 idle ..." */
 };
 
@@ -88,10 +88,10 @@ struct conform_rule_row {
 
 /* Where a wakeup went, as seen from its waker: for the confusion table. */
 enum conform_place {
-    CONFORM_P_STAY,     /* waker's CPU, where it slept */
-    CONFORM_P_PULL,     /* waker's CPU, from another */
-    CONFORM_P_PREV,     /* where it slept, another CPU than the waker's */
-    CONFORM_P_NEAR,     /* a third CPU of the cache of where it slept */
+    CONFORM_P_STAY,       /* waker's CPU, where it slept */
+    CONFORM_P_PULL,       /* waker's CPU, from another */
+    CONFORM_P_PREV,       /* where it slept, another CPU than the waker's */
+    CONFORM_P_NEAR,       /* a third CPU of the cache of where it slept */
     CONFORM_P_NEAR_WAKER, /* a third CPU of the waker's cache */
     CONFORM_P_FAR,
     CONFORM_PLACES
@@ -110,11 +110,11 @@ struct conform_domain {
 };
 
 struct conform_options {
-    const char *machine;  /* -m: name, file or synthetic string; NULL: the recording's notes, else one cache */
-    const char *kernel;   /* -k; NULL: the recording's notes */
+    const char *machine; /* -m: name, file or synthetic string; NULL: the recording's notes, else one cache */
+    const char *kernel;  /* -k; NULL: the recording's notes */
     const struct wb_override *set;
     size_t set_n;
-    size_t first; /* disagreements to keep */
+    size_t first;       /* disagreements to keep */
     uint64_t window_ns; /* for CONFORM_F_LEAVING */
 };
 

@@ -149,8 +149,8 @@ static bool ends_in_number(const char *comm, char before, uint32_t *n)
 /* Kernel threads of one CPU, by name: "ksoftirqd/3", "migration/0", "kworker/2:1", not "kworker/u8:0". */
 static bool one_cpu(const char *comm, uint32_t *cpu)
 {
-    static const char *const prefix[] = {"ksoftirqd/", "migration/", "cpuhp/", "rcuc/", "idle_inject/", "irq_work/",
-                                         "watchdog/",  "stopper/"};
+    static const char *const prefix[] = {"ksoftirqd/",   "migration/", "cpuhp/",    "rcuc/",
+                                         "idle_inject/", "irq_work/",  "watchdog/", "stopper/"};
     for (size_t i = 0; i < WB_ARRAY_SIZE(prefix); i++)
         if (!strncmp(comm, prefix[i], strlen(prefix[i]))) return ends_in_number(comm, '/', cpu);
     if (strncmp(comm, "kworker/", 8) != 0 || comm[8] < '0' || comm[8] > '9') return false;
@@ -161,7 +161,7 @@ static bool one_cpu(const char *comm, uint32_t *cpu)
 
 static bool is_kthread(const char *comm)
 {
-    static const char *const prefix[] = {"kworker/", "ksoftirqd/", "migration/", "rcu_", "rcuc/",  "kthreadd",
+    static const char *const prefix[] = {"kworker/", "ksoftirqd/", "migration/", "rcu_",   "rcuc/",      "kthreadd",
                                          "kswapd",   "kcompactd",  "khugepaged", "cpuhp/", "oom_reaper", "irq/",
                                          "kauditd",  "khungtaskd", "jbd2/",      "scsi_"};
     for (size_t i = 0; i < WB_ARRAY_SIZE(prefix); i++)
@@ -260,6 +260,8 @@ int conform_build(struct conform *c, const struct wb_registry *reg, const struct
     if (choose_kernel(c, d) || load(c, keys, d) || build_sim(c, reg, d)) return -1;
     c->f = wb_policy_data(c->s);
     c->r->ncpus = wb_ncpus(c->s);
+    /* Sleepers have been about for long: they come with nothing, not with a new task's full averages. */
+    for (uint32_t i = 1; i < c->t->ntasks; i++) fair_task(conform_task(c, i))->is_new = false;
     c->tick_ns = 1000000000ull / wb_hz(c->s);
     return 0;
 }

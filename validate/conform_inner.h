@@ -9,17 +9,18 @@
 /* What became of a wakeup, found ahead of time. */
 struct conform_outcome {
     bool found;
-    bool remote;      /* queued on its target by the target itself */
-    uint16_t cpu;     /* where it was put */
-    size_t decided;   /* index of the event by which the decision was made */
-    size_t before;    /* index + 1 of the waker's wakeup before this one, since it was switched to */
-    bool exiting;     /* the waker is: its next switch is its last */
+    bool remote;    /* queued on its target by the target itself */
+    uint16_t cpu;   /* where it was put */
+    size_t decided; /* index of the event by which the decision was made */
+    size_t before;  /* index + 1 of the waker's wakeup before this one, since it was switched to */
+    bool exiting;   /* the waker is: its next switch is its last */
 };
 
 /* A task's history in this section. */
 struct conform_past {
-    bool born;           /* forked in this section: its counts are whole */
+    bool born; /* forked in this section: its counts are whole */
     bool recent_known;
+    bool met;            /* has run in this recording: its averages have a history */
     bool may_delay;      /* slept while others were queued on its CPU */
     uint64_t idle_epoch; /* of that CPU then */
     uint64_t left_ns;    /* when it was switched out; 0: never */
@@ -42,10 +43,10 @@ struct conform {
     bool *bound;                     /* [ntasks] */
     uint64_t now, shift;             /* ns of the model; added to the section's times */
     uint64_t tick_ns, next_tick;
-    struct conform_tally *by_rule;   /* [nrules of the policy] */
-    uint64_t affine[16];             /* moves to the waker's CPU by the model, by depth of the domain */
-    uint64_t moved[16];              /* moves that are no wakeups, by depth */
-    void *masks[2];                  /* memory of affinity masks */
+    struct conform_tally *by_rule; /* [nrules of the policy] */
+    uint64_t affine[16];           /* moves to the waker's CPU by the model, by depth of the domain */
+    uint64_t moved[16];            /* moves that are no wakeups, by depth */
+    void *masks[2];                /* memory of affinity masks */
     struct conform_scratch *scratch;
 };
 
@@ -59,7 +60,7 @@ struct conform_question {
 /* Its answers. */
 struct conform_answer {
     struct wb_choice base;
-    uint32_t facts;    /* whose change leads to another CPU */
+    uint32_t facts;                 /* whose change leads to another CPU */
     uint64_t cpus[TRACE_CPUS / 64]; /* set of possible answers */
     char state[CONFORM_STATE_MAX];  /* when asked, if the answer is not what was recorded */
 };

@@ -44,6 +44,7 @@ static void note_leaving(struct conform *c, cpu_id cpu, uint32_t task, enum wb_t
 {
     struct conform_past *p = &c->past[task];
     if (!task) return;
+    p->met = true;
     p->left_ns = c->now;
     p->may_delay = state != WB_RUNNING && wb_rq(c->s, cpu)->nr_running > 1;
     p->idle_epoch = c->idle_epoch[cpu];
@@ -86,7 +87,7 @@ static void fall_asleep(struct conform *c)
             wb_drive_queue(c->s, t, WB_ENQ_WAKEUP);
             (void)wb_drive_switch(c->s, t->cpu, NULL, WB_RUNNING);
         }
-        c->past[k] = (struct conform_past){0};
+        c->past[k] = (struct conform_past){.met = c->past[k].met};
     }
     for (cpu_id i = 0; i < c->r->ncpus; i++) {
         c->idle_seen[i] = c->last_event[i] = 0;
@@ -106,6 +107,7 @@ static void first_state(struct conform *c, const struct trace_section *s)
             cpu_seen[e->cpu] = true;
             seen[runner] = true;
             if (runner && !conform_task(c, runner)->on_cpu) {
+                fair_task(conform_task(c, runner))->is_new = !c->past[runner].met;
                 (void)wb_drive_move(c->s, conform_task(c, runner), e->cpu);
                 be_running(c, e->cpu, runner);
             }
@@ -113,6 +115,7 @@ static void first_state(struct conform *c, const struct trace_section *s)
         if (e->kind == TRACE_SWITCH && e->next && !seen[e->next]) {
             struct wb_task *t = conform_task(c, e->next);
             (void)wb_drive_move(c->s, t, e->cpu);
+            fair_task(t)->is_new = !t->on_rq && !c->past[e->next].met;
             if (!t->on_rq) wb_drive_queue(c->s, t, WB_ENQ_WAKEUP);
             seen[e->next] = true;
         }
@@ -253,8 +256,9 @@ static void born(struct conform *c, const struct trace_event *e)
         conform_score_fork(c, e, &a);
     }
     struct conform_past *p = &c->past[e->task];
-    *p = (struct conform_past){.born = !e->by || c->past[e->by].born, .recent_known = true};
+    *p = (struct conform_past){.born = !e->by || c->past[e->by].born, .recent_known = true, .met = true};
     t->cpu = e->to;
+    fair_task(t)->is_new = true;
     wb_drive_queue(c->s, t, WB_ENQ_NEW);
 }
 
@@ -336,7 +340,7 @@ static int make(struct conform *c)
     c->unknown = calloc(TRACE_CPUS, sizeof *c->unknown);
     c->scratch = conform_scratch_new();
     return c->past && c->bound && c->idle_epoch && c->idle_seen && c->last_event && c->unknown && c->scratch ? 0
-                                                                                                            : -ENOMEM;
+                                                                                                             : -ENOMEM;
 }
 
 static void unmake(struct conform *c)

@@ -6,10 +6,10 @@
 #include "conform_inner.h"
 
 const char *const conform_kind_name[CONFORM_KINDS] = {
-    [CONFORM_TASK] = "task",         [CONFORM_SOFTIRQ] = "softirq",     [CONFORM_HARDIRQ] = "hardirq",
-    [CONFORM_ANY] = "any context",   [CONFORM_QUEUED] = "still queued", [CONFORM_BOUND] = "bound to a CPU",
-    [CONFORM_RT] = "real time",      [CONFORM_NO_OUTCOME] = "no outcome",
-    [CONFORM_NO_STATE] = "state lost", [CONFORM_FORK] = "fork",
+    [CONFORM_TASK] = "task",       [CONFORM_SOFTIRQ] = "softirq",       [CONFORM_HARDIRQ] = "hardirq",
+    [CONFORM_ANY] = "any context", [CONFORM_QUEUED] = "still queued",   [CONFORM_BOUND] = "bound to a CPU",
+    [CONFORM_RT] = "real time",    [CONFORM_NO_OUTCOME] = "no outcome", [CONFORM_NO_STATE] = "state lost",
+    [CONFORM_FORK] = "fork",
 };
 const char *const conform_place_name[CONFORM_PLACES] = {
     [CONFORM_P_STAY] = "stay with the waker", [CONFORM_P_PULL] = "pulled to the waker",
@@ -17,7 +17,8 @@ const char *const conform_place_name[CONFORM_PLACES] = {
     [CONFORM_P_NEAR_WAKER] = "waker's cache", [CONFORM_P_FAR] = "elsewhere",
 };
 const struct conform_fact_text conform_fact_text[CONFORM_FACTS] = {
-    [CONFORM_F_SYNC] = {"sync flag", "by class of waker: tasks wake tasks synchronously, interrupts and kernel threads not"},
+    [CONFORM_F_SYNC] = {"sync flag",
+                        "by class of waker: tasks wake tasks synchronously, interrupts and kernel threads not"},
     [CONFORM_F_WIDE] = {"wakee flips", "counted since the section began; decided for tasks born in it"},
     [CONFORM_F_CORES] = {"idle cores mark", "followed from idle entries and failed searches"},
     [CONFORM_F_DEPTH] = {"search depth", "SIS_UTIL: none or all of the cache"},
@@ -67,10 +68,10 @@ static size_t describe_cpu(const struct conform *c, cpu_id cpu, char *buf, size_
     if (wb_idle_cpu(rq) && !rq->nr_running && !rq->wake_list)
         len = snprintf(buf, n, "%scpu%u idle", sep, cpu);
     else
-        len = snprintf(buf, n, "%scpu%u %s nr %u%s load %llu util %llu", sep, cpu,
-                       wb_idle_cpu(rq) ? "idle" : wb_task_name(rq->curr), rq->nr_running,
-                       rq->wake_list ? " waking" : "", (unsigned long long)r->avg.load_avg,
-                       (unsigned long long)r->avg.util_avg);
+        len =
+            snprintf(buf, n, "%scpu%u %s nr %u%s load %llu util %llu", sep, cpu,
+                     wb_idle_cpu(rq) ? "idle" : wb_task_name(rq->curr), rq->nr_running, rq->wake_list ? " waking" : "",
+                     (unsigned long long)r->avg.load_avg, (unsigned long long)r->avg.util_avg);
     return len > 0 ? (size_t)len : 0;
 }
 

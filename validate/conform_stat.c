@@ -17,7 +17,7 @@
 static uint32_t depth_of(const struct conform *c, cpu_id a, cpu_id b)
 {
     WB_FOR_EACH_SD(sd, wb_rq(c->s, a))
-        if (wb_mask_test(sd->span, b)) return WB_MIN(sd->depth, DEPTHS - 1);
+    if (wb_mask_test(sd->span, b)) return WB_MIN(sd->depth, DEPTHS - 1);
     return DEPTHS - 1;
 }
 

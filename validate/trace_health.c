@@ -30,12 +30,12 @@ struct insertion {
 struct walk {
     struct trace *t;
     struct trace_health *h;
-    uint32_t *cur;      /* [ncpus] who runs, or NOBODY */
-    uint64_t *idle_at;  /* [ncpus] index + 1 of the event with which it went idle */
-    uint16_t *at;       /* [ntasks] where it was last */
-    uint64_t *woken;    /* [ntasks] time of a wakeup that has not led to a run, + 1 */
-    size_t *wakeup;     /* [ntasks] index + 1 of its last wakeup */
-    bool *seen;         /* [ncpus] in this section */
+    uint32_t *cur;     /* [ncpus] who runs, or NOBODY */
+    uint64_t *idle_at; /* [ncpus] index + 1 of the event with which it went idle */
+    uint16_t *at;      /* [ntasks] where it was last */
+    uint64_t *woken;   /* [ntasks] time of a wakeup that has not led to a run, + 1 */
+    size_t *wakeup;    /* [ntasks] index + 1 of its last wakeup */
+    bool *seen;        /* [ncpus] in this section */
     struct insertion *put;
     size_t nput, room;
     bool no_memory;

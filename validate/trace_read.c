@@ -271,7 +271,8 @@ struct trace *trace_read_text(const char *name, const char *text, size_t len, st
     }
     if (r.no_memory || !t->nsections) return refuse(t, d, name, NULL, "not enough memory for the recording");
     if (!t->nevents)
-        return refuse(t, d, name, "record sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task",
+        return refuse(t, d, name,
+                      "record sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task",
                       "no line of it is a scheduler event in the form of ftrace, trace-cmd report or perf script");
     order(t);
     return t;

@@ -10,10 +10,14 @@
 #include <string.h>
 
 const char *const trace_kind_name[TRACE_KINDS] = {
-    [TRACE_SWITCH] = "sched_switch",         [TRACE_WAKING] = "sched_waking",
-    [TRACE_WAKEUP] = "sched_wakeup",         [TRACE_WAKEUP_NEW] = "sched_wakeup_new",
-    [TRACE_MIGRATE] = "sched_migrate_task",  [TRACE_FORK] = "sched_process_fork",
-    [TRACE_EXIT] = "sched_process_exit",     [TRACE_RUNTIME] = "sched_stat_runtime",
+    [TRACE_SWITCH] = "sched_switch",
+    [TRACE_WAKING] = "sched_waking",
+    [TRACE_WAKEUP] = "sched_wakeup",
+    [TRACE_WAKEUP_NEW] = "sched_wakeup_new",
+    [TRACE_MIGRATE] = "sched_migrate_task",
+    [TRACE_FORK] = "sched_process_fork",
+    [TRACE_EXIT] = "sched_process_exit",
+    [TRACE_RUNTIME] = "sched_stat_runtime",
     [TRACE_LOST] = "lost",
 };
 
@@ -32,7 +36,8 @@ static bool number_of(struct trace_span s, const char *key, int64_t *v)
 }
 
 /* "comm=NAME pid=N": the name may hold blanks, so it ends where its pid key begins. */
-static bool task_by_keys(struct trace *t, struct trace_span s, const char *comm_key, const char *pid_key, uint32_t *task)
+static bool task_by_keys(struct trace *t, struct trace_span s, const char *comm_key, const char *pid_key,
+                         uint32_t *task)
 {
     const char *comm = find(s, comm_key), *pid = comm ? find((struct trace_span){comm, s.end}, pid_key) : NULL;
     int64_t n;
@@ -159,7 +164,7 @@ static int read_runtime(struct trace *t, struct trace_span b, struct trace_event
 }
 
 static int (*const readers[TRACE_KINDS])(struct trace *t, struct trace_span body, struct trace_event *e) = {
-    [TRACE_SWITCH] = read_switch,   [TRACE_WAKING] = read_wake, [TRACE_WAKEUP] = read_wake,
+    [TRACE_SWITCH] = read_switch,   [TRACE_WAKING] = read_wake,     [TRACE_WAKEUP] = read_wake,
     [TRACE_WAKEUP_NEW] = read_wake, [TRACE_MIGRATE] = read_migrate, [TRACE_FORK] = read_fork,
     [TRACE_EXIT] = read_exit,       [TRACE_RUNTIME] = read_runtime,
 };

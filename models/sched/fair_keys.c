@@ -127,9 +127,10 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
              "it as kernel.sched_smt says.",
      .source = "Linux kernel/sched.c wake_idle"},
     {KEY("pack", ENUM), .choices = "none cpu_util cpu_util_est waker_util pair_util cpu_runnable always",
-     .help = "Packing rule of a vendor's 6.18: a task that slept on its waker's CPU stays there, idle CPUs or not, while "
-             "this is below pack_limit: the CPU's utilisation, the same or its estimate, the waker's, waker's and "
-             "wakee's together, the CPU's runnable average; always: no limit. Without it none (mainline).",
+     .help =
+         "Packing rule of a vendor's 6.18: a task that slept on its waker's CPU stays there, idle CPUs or not, while "
+         "this is below pack_limit: the CPU's utilisation, the same or its estimate, the waker's, waker's and "
+         "wakee's together, the CPU's runnable average; always: no limit. Without it none (mainline).",
      .source = "measured on a 2-CPU guest; which signal the rule uses is assumed"},
     {KEY("pack_limit", RATIO), .unit = "ratio", .min = "0", .max = "2",
      .help = "Limit of policy.pack, as a share of a CPU. Without it two thirds.",

@@ -72,9 +72,9 @@ struct fair_pack {
 };
 
 struct fair_place_sim {
-    struct fair_seat *seat;    /* [ncpus] */
-    bool smt, clusters;        /* sched_smt_present, sched_cluster_active */
-    bool wake_idle;            /* wake_idle() is compiled in (2.6.23, 2.6.24) */
+    struct fair_seat *seat; /* [ncpus] */
+    bool smt, clusters;     /* sched_smt_present, sched_cluster_active */
+    bool wake_idle;         /* wake_idle() is compiled in (2.6.23, 2.6.24) */
     struct fair_pack pack;
     bool sync, wide;           /* switches: the sync hint counts, wake_wide() filters */
     struct wb_cpumask scratch; /* select_idle_mask */

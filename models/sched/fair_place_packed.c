@@ -4,8 +4,9 @@
  * Some guests run a 6.18 kernel with a vendor's packing option (boot line sched_vcpu_pack=, symbol vcpu_pack_room; its
  * source is not public). Measured on such a 2-CPU guest: a task that slept on its waker's CPU stays there although
  * another CPU is idle, as long as that CPU is less than about 66 % busy; at 65 % duty of the waker 99 % of wakeups
- * stay, at 67.5 % 0.2 %. Tasks whose previous CPU is another one are placed as mainline does. What the rule looks at is
- * not known: policy.pack names the candidates.
+ * stay, at 67.5 % 0.2 %. Tasks whose previous CPU is another one are placed as mainline does. In recordings of that
+ * guest a task stays only where nothing but the waker is runnable; with more it moves to the idle CPU. What "busy"
+ * means to the rule is not known: policy.pack names the candidates.
  */
 #include "fair_placing.h"
 
@@ -14,8 +15,8 @@
 #include "wakebal/config.h"
 
 static const char *const signals[] = {
-    [FAIR_PACK_NONE] = "none",           [FAIR_PACK_CPU_UTIL] = "cpu_util",     [FAIR_PACK_CPU_EST] = "cpu_util_est",
-    [FAIR_PACK_WAKER] = "waker_util",    [FAIR_PACK_PAIR] = "pair_util",        [FAIR_PACK_RUNNABLE] = "cpu_runnable",
+    [FAIR_PACK_NONE] = "none",        [FAIR_PACK_CPU_UTIL] = "cpu_util", [FAIR_PACK_CPU_EST] = "cpu_util_est",
+    [FAIR_PACK_WAKER] = "waker_util", [FAIR_PACK_PAIR] = "pair_util",    [FAIR_PACK_RUNNABLE] = "cpu_runnable",
     [FAIR_PACK_ALWAYS] = "always",
 };
 
@@ -38,7 +39,8 @@ bool place_packed(struct placing *k)
 {
     const struct fair_pack *p = &k->f->pl.pack;
     if (p->signal == FAIR_PACK_NONE || k->here != k->prev) return false;
-    if (!wb_mask_test(k->p->t->allowed, k->prev->cpu) || wb_idle_cpu(k->here)) return false;
+    if (!wb_mask_test(k->p->t->allowed, k->prev->cpu) || fair_idle_cpu(k->f, k->here)) return false;
+    if (k->here->nr_running - fair_rq(k->here)->nr_delayed > 1) return false;
     return signal_of(k) < p->limit;
 }
 

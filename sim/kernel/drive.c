@@ -25,8 +25,9 @@ void drive_build_tasks(struct wb_sim *s)
 {
     for (uint32_t i = 0; i < s->opt.ndrive; i++) {
         const struct wb_drive_task *spec = &s->opt.drive[i];
-        struct wb_task *t = task_alloc(
-            s, &(struct wb_task_spec){.name = spec->name, .nice = spec->nice, .klass = spec->klass, .allowed = spec->allowed});
+        struct wb_task *t =
+            task_alloc(s, &(struct wb_task_spec){
+                              .name = spec->name, .nice = spec->nice, .klass = spec->klass, .allowed = spec->allowed});
         t->pid = t->tgid = ++s->next_pid;
         t->mm = spec->kthread ? 0 : wb_mm_new(s);
         t->kthread = spec->kthread;
