@@ -20,13 +20,20 @@ struct ahead {
     size_t *last; /* [ncpus] index + 1 of a waking event emitted there whose decision is not bounded yet */
 };
 
+/* Interrupts are off from sched_waking on: whatever its CPU emits next, the decision has been made by then, and without
+ * a migration the task stays on its CPU. */
 static void bound(struct conform *c, struct ahead *h, size_t i)
 {
     const struct trace_event *e = &c->t->event[i];
     if (e->cpu == TRACE_NO_CPU || !h->last[e->cpu]) return;
+    const struct trace_event *w = &c->t->event[h->last[e->cpu] - 1];
     struct conform_outcome *o = &c->outcome[h->last[e->cpu] - 1];
-    if (!o->decided) o->decided = i;
     h->last[e->cpu] = 0;
+    if (!o->decided) o->decided = i;
+    if (e->kind == TRACE_MIGRATE && e->task == w->task) return;
+    if (o->cpu == TRACE_NO_CPU) o->cpu = w->from;
+    if (!o->found) o->remote = true; /* until its wakeup is seen */
+    o->found = true;
 }
 
 static void close_one(struct conform *c, struct ahead *h, size_t i, uint32_t task, uint16_t cpu)
@@ -69,6 +76,7 @@ static void look(struct conform *c, struct ahead *h, size_t i)
             struct conform_outcome *o = &c->outcome[h->open[e->task] - 1];
             o->cpu = e->to;
             if (!o->decided) o->decided = i;
+            o->found = o->remote = true;
         }
         break;
     case TRACE_WAKEUP: close_one(c, h, i, e->task, e->to); break;

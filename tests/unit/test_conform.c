@@ -1,0 +1,208 @@
+/*
+ * Recorded decisions beside the model's: extracts of recordings of a 2-CPU guest and of QEMU guests against golden
+ * counts, other kernels must disagree, broken recordings must not break anything. wb-link: all
+ *
+ * After a meant change: WB_UPDATE=1 test_conform, and say in the commit why the counts have changed.
+ */
+#include "wbtest.h"
+
+#include "conform.h"
+#include "registry.h"
+#include "simtest.h"
+
+#define TRACES WB_TESTS_DIR "/traces/"
+
+static struct conform_result *run(const char *file, const char *kernel, const char *set)
+{
+    struct wb_diag *d = wb_diag_new();
+    struct wb_key_registry *keys = cli_keys_new();
+    char path[512], value[128] = "";
+    struct wb_override over = {.key = "policy.features", .value = value, .from = "--set"};
+    if (set) (void)snprintf(value, sizeof value, "[ \"%s\" ]", set);
+    struct conform_options o = {.kernel = kernel, .first = 4, .window_ns = 50000, .set = &over, .set_n = set ? 1u : 0u};
+    (void)snprintf(path, sizeof path, TRACES "%s", file);
+    struct conform_result *r = conform_run(path, &o, cli_models(), keys, d);
+    if (!r && getenv("WB_VERBOSE")) {
+        char *text = wb_diag_render(d, false);
+        fprintf(stderr, "%s", text);
+        free(text);
+    }
+    wb_keys_free(keys);
+    wb_diag_free(d);
+    return r;
+}
+
+/* ---- golden ---- */
+
+static const struct {
+    const char *file, *kernel;
+} recordings[] = {
+    {"guest_612_2s2c2t.txt", NULL},         {"guest_612_1s8c1t.txt", NULL},
+    {"guest_61_2s2c2t.txt", NULL},          {"pair_packed.txt", "linux-6.18-packed"},
+    {"pair_perf.txt", "linux-6.18-packed"}, {"pair_hog.txt", "linux-6.18-packed"},
+    {"stream.txt", "linux-6.18-packed"},    {"tcp_rr.txt", "linux-6.18-packed"},
+};
+
+static void describe(FILE *f, const char *file, const struct conform_result *r)
+{
+    const struct conform_tally *t = &r->total, *k = &r->fork;
+    fprintf(f, "%s %s wakeups %llu known %llu/%llu derived %llu/%llu/%llu forks %llu/%llu %llu/%llu inferred %llu\n",
+            file, r->kernel, (unsigned long long)r->wakeups, (unsigned long long)t->known_agree,
+            (unsigned long long)t->known, (unsigned long long)t->derived_agree, (unsigned long long)t->derived_possible,
+            (unsigned long long)t->derived, (unsigned long long)k->known_agree, (unsigned long long)k->known,
+            (unsigned long long)k->derived_agree, (unsigned long long)k->derived,
+            (unsigned long long)r->health.count[TRACE_H_FROM_IDLE]);
+}
+
+static char *read_golden(void)
+{
+    static char text[8192];
+    FILE *f = fopen(TRACES "golden.txt", "r");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    text[n] = 0;
+    if (f) fclose(f);
+    return text;
+}
+
+static void extracts_are_golden(void **state)
+{
+    (void)state;
+    char *got = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&got, &len);
+    for (size_t i = 0; i < WB_ARRAY_SIZE(recordings); i++) {
+        struct conform_result *r = run(recordings[i].file, recordings[i].kernel, NULL);
+        assert_non_null(r);
+        describe(f, recordings[i].file, r);
+        if (conform_share(&r->total) < 0.97) fail_msg("%s: %.3f", recordings[i].file, conform_share(&r->total));
+        conform_free(r);
+    }
+    fclose(f);
+    if (getenv("WB_UPDATE")) {
+        FILE *to = fopen(TRACES "golden.txt", "w");
+        assert_non_null(to);
+        fputs(got, to);
+        fclose(to);
+    }
+    assert_string_equal(got, read_golden());
+    free(got);
+}
+
+static void sums_agree(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(recordings); i++) {
+        struct conform_result *r = run(recordings[i].file, recordings[i].kernel, NULL);
+        uint64_t all = 0, kinds = 0, places = 0, rules = 0;
+        for (int k = 0; k < CONFORM_KINDS; k++) all += r->count[k];
+        for (int k = 0; k < CONFORM_SCORED; k++) kinds += r->by_kind[k].known + r->by_kind[k].derived;
+        for (int a = 0; a < CONFORM_PLACES; a++)
+            for (int b = 0; b < CONFORM_PLACES; b++) places += r->confusion[a][b];
+        for (size_t k = 0; k < r->nrules; k++) rules += r->rule[k].tally.known + r->rule[k].tally.derived;
+        assert_int_equal(all, r->wakeups);
+        assert_int_equal(kinds, r->total.known + r->total.derived);
+        assert_int_equal(places, r->total.known);
+        assert_int_equal(rules, kinds);
+        conform_free(r);
+    }
+}
+
+/* ---- controls: what must not agree ---- */
+
+static uint64_t wrong(const char *file, const char *kernel, const char *feature)
+{
+    struct conform_result *r = run(file, kernel, feature);
+    assert_non_null(r);
+    uint64_t n = r->total.known - r->total.known_agree;
+    conform_free(r);
+    return n;
+}
+
+/* Without WA_IDLE a sync wakeup of a lone waker is not pulled, so the previous CPU's cache is searched. */
+static void another_feature_disagrees(void **state)
+{
+    (void)state;
+    assert_int_equal(wrong("guest_612_2s2c2t.txt", NULL, NULL), 0);
+    struct conform_result *good = run("guest_612_2s2c2t.txt", NULL, NULL);
+    struct conform_result *bad = run("guest_612_2s2c2t.txt", NULL, "NO_WA_IDLE");
+    uint64_t g = good->total.known_agree + good->total.derived_agree,
+             b = bad->total.known_agree + bad->total.derived_agree;
+    if (b + 5 > g) fail_msg("%llu agree with WA_IDLE, %llu without", (unsigned long long)g, (unsigned long long)b);
+    conform_free(good);
+    conform_free(bad);
+}
+
+/* Mainline moves a task that slept on its waker's busy CPU to the idle one; that guest does not. */
+static void mainline_does_not_pack(void **state)
+{
+    (void)state;
+    struct conform_result *main18 = run("pair_packed.txt", "linux-6.18", NULL);
+    struct conform_result *packed = run("pair_packed.txt", "linux-6.18-packed", NULL);
+    uint64_t a = main18->total.known_agree + main18->total.derived_agree;
+    uint64_t b = packed->total.known_agree + packed->total.derived_agree;
+    assert_true(b > a);
+    conform_free(main18);
+    conform_free(packed);
+}
+
+static void wrong_machine_is_refused(void **state)
+{
+    (void)state;
+    struct wb_diag *d = wb_diag_new();
+    struct wb_key_registry *keys = cli_keys_new();
+    struct conform_options o = {.kernel = "linux-6.12", .machine = "smp2"};
+    assert_null(conform_run(TRACES "guest_612_2s2c2t.txt", &o, cli_models(), keys, d));
+    assert_int_equal(wb_diag_count(d, WB_ERROR), 1);
+    wb_keys_free(keys);
+    wb_diag_free(d);
+}
+
+static void other_families_are_refused(void **state)
+{
+    (void)state;
+    assert_null(run("pair_packed.txt", "linux-2.6.11", NULL));
+    assert_null(run("pair_packed.txt", NULL, NULL)); /* does not say its kernel */
+}
+
+/* ---- broken recordings ---- */
+
+static void broken_ones_are_survived(void **state)
+{
+    static const char *const file[] = {
+        "lost_marks.txt", "no_switches.txt", "no_wakeups.txt", "every_third_missing.txt", "time_back.txt",
+        "cut_lines.txt",  "doubled.txt",     "numbers.txt",    "control_bytes.txt"};
+    (void)state;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(file); i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "broken/%s", file[i]);
+        struct conform_result *r = run(name, "linux-6.12", NULL);
+        if (!r) fail_msg("%s gives nothing", file[i]);
+        if (strcmp(file[i], "control_bytes.txt") != 0 && !trace_health_broken(&r->health))
+            fail_msg("%s passes as whole", file[i]);
+        json_t *j = conform_json(r);
+        assert_non_null(j);
+        json_decref(j);
+        conform_free(r);
+    }
+}
+
+/* After a mark of lost events nothing is scored until the CPU is heard of again. */
+static void lost_events_hide_the_state(void **state)
+{
+    (void)state;
+    struct conform_result *r = run("broken/lost_marks.txt", "linux-6.12", NULL);
+    assert_int_equal(r->health.count[TRACE_H_LOST], 2);
+    assert_true(r->count[CONFORM_NO_STATE] > 0);
+    conform_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(extracts_are_golden),       cmocka_unit_test(sums_agree),
+        cmocka_unit_test(another_feature_disagrees), cmocka_unit_test(mainline_does_not_pack),
+        cmocka_unit_test(wrong_machine_is_refused),  cmocka_unit_test(other_families_are_refused),
+        cmocka_unit_test(broken_ones_are_survived),  cmocka_unit_test(lost_events_hide_the_state),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* Lines of every shape, damaged ones, notes; missing switches put in; the health table. wb-link: all */
+#include "wbtest.h"
+
+#include "trace_health.h"
+
+#define SWITCH(pc, pp, st, nc, np) \
+    "sched_switch: prev_comm=" pc " prev_pid=" pp " prev_prio=120 prev_state=" st " ==> next_comm=" nc " next_pid=" np \
+    " next_prio=120\n"
+
+static struct trace *read_text(const char *text)
+{
+    struct wb_diag *d = wb_diag_new();
+    struct trace *t = trace_read_text("text", text, strlen(text), d);
+    wb_diag_free(d);
+    return t;
+}
+
+static const struct trace_event *only(const struct trace *t)
+{
+    assert_non_null(t);
+    assert_int_equal(t->nevents, 1);
+    return &t->event[0];
+}
+
+/* ---- shapes ---- */
+
+struct shape {
+    const char *line;
+    int32_t by, pid, next; /* next -1: no switch */
+    uint16_t cpu, from, to;
+    uint64_t ns;
+    char state;
+    uint8_t kind, context;
+};
+#define NO TRACE_NO_CPU
+
+static const struct shape shapes[] = {
+    {"          <idle>-0     (-----) [000] d..2.     0.000000123: " SWITCH("swapper/0", "0", "R", "wr", "102"), 0, 0,
+     102, 0, NO, NO, 123, 'R', TRACE_SWITCH, TRACE_CTX_TASK},
+    {"  my task-with-dash-102   (  101) [011] d.s3.  12.000004: sched_waking: comm=a b c pid=103 prio=98 "
+     "target_cpu=004\n",
+     102, 103, -1, 11, 4, NO, 12000004000, '?', TRACE_WAKING, TRACE_CTX_SOFTIRQ},
+    {"          <idle>-0       [000]     1.000000: sched_switch:         swapper/0:0 [120] R ==> x:y:101 [120]\n", 0, 0,
+     101, 0, NO, NO, 1000000000, 'R', TRACE_SWITCH, TRACE_CTX_UNKNOWN},
+    {"          <idle>-0     [001]     1.000006: sched_wakeup:         rd:101 [120] CPU:003\n", 0, 101, -1, 1, NO, 3,
+     1000006000, '?', TRACE_WAKEUP, TRACE_CTX_UNKNOWN},
+    {"      rd-101   [000]     1.000005000: sched_switch:          prev_comm=rd prev_pid=101 prev_prio=120 "
+     "prev_state=1 "
+     "next_comm=swapper/0 next_pid=0 next_prio=120\n",
+     101, 101, 0, 0, NO, NO, 1000005000, 'S', TRACE_SWITCH, TRACE_CTX_UNKNOWN},
+    {"      rd-101   [000]     1.000005: sched_switch: prev_comm=rd prev_pid=101 prev_prio=120 prev_state=0x100 "
+     "next_comm=swapper/0 next_pid=0 next_prio=120\n",
+     101, 101, 0, 0, NO, NO, 1000005000, 'R', TRACE_SWITCH, TRACE_CTX_UNKNOWN},
+    {"          <idle>-0       3dNh2.     1.000000: sched_wakeup: comm=x pid=7 prio=120 target_cpu=003\n", 0, 7, -1, 3,
+     NO, 3, 1000000000, '?', TRACE_WAKEUP, TRACE_CTX_HARDIRQ},
+    {" kworker/1:2-vir   102 [001]     0.000004:       sched:sched_waking: comm=kworker/1:2 pid=103 prio=120 "
+     "target_cpu=000\n",
+     102, 103, -1, 1, 0, NO, 4000, '?', TRACE_WAKING, TRACE_CTX_UNKNOWN},
+    {"  a 1.5: b  100/102 [000]     0.000061: sched:sched_migrate_task: comm=rd pid=103 prio=120 orig_cpu=0 "
+     "dest_cpu=4\n",
+     102, 103, -1, 0, 0, 4, 61000, '?', TRACE_MIGRATE, TRACE_CTX_UNKNOWN},
+    {"  sh-9 [000] ..... 1.000000: sched_process_fork: comm=sh pid=9 child_comm=sh child_pid=12\n", 9, 9, -1, 0, NO, NO,
+     1000000000, '?', TRACE_FORK, TRACE_CTX_TASK},
+    {"  sh-9 [000] d..2. 1.000000: sched_stat_runtime: comm=sh pid=9 runtime=5200 [ns] vruntime=9 [ns]\n", 9, 9, -1, 0,
+     NO, NO, 1000000000, '?', TRACE_RUNTIME, TRACE_CTX_TASK},
+    {"  sh-9 [000] d..2. 1.000000: sched_wakeup_new: comm=sh pid=12 prio=120 success=1 target_cpu=001\n", 9, 12, -1, 0,
+     NO, 1, 1000000000, '?', TRACE_WAKEUP_NEW, TRACE_CTX_TASK},
+};
+
+static void every_shape(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(shapes); i++) {
+        const struct shape *s = &shapes[i];
+        struct trace *t = read_text(s->line);
+        if (!t || t->nevents != 1) fail_msg("not read: %s", s->line);
+        const struct trace_event *e = only(t);
+        assert_int_equal(t->task[e->by].pid, s->by);
+        assert_int_equal(t->task[e->task].pid, s->pid);
+        if (s->next >= 0) assert_int_equal(t->task[e->next].pid, s->next);
+        if (e->kind != s->kind || e->cpu != s->cpu || e->from != s->from || e->to != s->to || e->ns != s->ns ||
+            e->state != s->state || e->context != s->context)
+            fail_msg("kind %d cpu %d from %d to %d ns %llu state %c context %d of: %s", e->kind, e->cpu, e->from, e->to,
+                     (unsigned long long)e->ns, e->state, e->context, s->line);
+        trace_free(t);
+    }
+}
+
+static void names_keep_their_blanks(void **state)
+{
+    (void)state;
+    struct trace *t =
+        read_text("  my task-with-dash-102 [011] d.s3.  12.000004: sched_waking: comm=a b=c pid=103 prio=98 "
+                  "target_cpu=004\n");
+    const struct trace_event *e = only(t);
+    assert_string_equal(t->task[e->by].comm, "my task-with-dash");
+    assert_string_equal(t->task[e->task].comm, "a b=c");
+    assert_int_equal(e->prio, 98);
+    trace_free(t);
+}
+
+/* ---- damage ---- */
+
+static void damaged_lines_are_counted(void **state)
+{
+    (void)state;
+    struct trace *t = read_text("x-1 [000] ..... 1.000000: " SWITCH(
+        "x", "1", "S", "y",
+        "2") "x-1 [000] ..... 1.000001: sched_switch: prev_comm=x prev_pid=1 prev_prio=1\n"
+             "x-1 [000] ..... 1.000002: sched_waking: comm=x pid=99999999999 prio=1 target_cpu=000\n"
+             "x-1 [000] ..... 1.000003: sched_waking: comm=x pid=9 prio=1 target_cpu=70000\n"
+             "x-1 [9999] ..... 1.000003: sched_waking: comm=x pid=9 prio=1 target_cpu=7\n"
+             "x-1 [000] ..... 1.000004: cpu_idle: state=1 cpu_id=0\n"
+             "CPU:1 [LOST 12 EVENTS]\n"
+             "    ffffffff81000000 schedule+0x10\n");
+    assert_non_null(t);
+    assert_int_equal(t->lines.events, 1);
+    assert_int_equal(t->lines.damaged, 3);
+    assert_int_equal(t->lines.other, 3);
+    assert_int_equal(t->lines.lost_marks, 1);
+    assert_int_equal(t->lines.lost_events, 12);
+    trace_free(t);
+}
+
+static void nothing_of_ours_is_an_error(void **state)
+{
+    (void)state;
+    assert_null(read_text(""));
+    assert_null(read_text("\n\n# tracer: nop\nhello\n"));
+    struct wb_diag *d = wb_diag_new();
+    assert_null(trace_read_file("/nonexistent/file", d));
+    assert_null(trace_read_file(WB_TESTS_DIR "/traces/broken/binary.dat", d));
+    assert_int_equal(wb_diag_count(d, WB_ERROR), 2);
+    wb_diag_free(d);
+}
+
+static void notes_make_sections(void **state)
+{
+    (void)state;
+    struct trace *t =
+        read_text("### kernel 6.12.1 cpus 0-1\n### features A NO_B\n### topo cpu1 core 1 pkg 0-1 llc 0-1 node 0\n"
+                  "### begin one run\n### schedstat before\nversion 15\ncpu0 1 2\n### schedstat after\n"
+                  "version 15\ncpu0 3 4\n"
+                  "x-1 [000] ..... 5.000000: " SWITCH("x", "1", "S", "y", "2") "### end one\n### begin two\n"
+                                                                               "x-1 [000] ..... 1.000000: " SWITCH(
+                                                                                   "x", "1", "S", "y", "2"));
+    assert_non_null(t);
+    assert_int_equal(t->nsections, 2);
+    assert_string_equal(t->section[0].name, "one");
+    assert_string_equal(t->section[0].before, "version 15\ncpu0 1 2\n");
+    assert_string_equal(t->section[0].after, "version 15\ncpu0 3 4\n");
+    assert_string_equal(t->kernel, "6.12.1");
+    assert_string_equal(t->features, "A NO_B");
+    assert_int_equal(t->nplaces, 2);
+    assert_string_equal(t->place[1].package, "0-1");
+    assert_string_equal(t->place[1].node, "0");
+    assert_int_equal(t->section[1].n, 1);
+    assert_false(t->sorted);
+    assert_int_equal(t->lines.back, 0);
+    trace_free(t);
+}
+
+/* ---- what is missing ---- */
+
+static void missing_switch_from_idle(void **state)
+{
+    (void)state;
+    struct trace *t = read_text("x-1 [000] d..2. 1.000000: " SWITCH(
+        "x", "1", "S", "swapper/0",
+        "0") "<idle>-0 [000] dNh2. 1.000010: sched_wakeup: comm=y pid=2 prio=120 target_cpu=000\n"
+             "y-2 [000] d..2. 1.000020: " SWITCH("y", "2", "S", "swapper/0", "0"));
+    struct trace_health h;
+    assert_int_equal(trace_infer(t, &h), 0);
+    assert_int_equal(h.count[TRACE_H_FROM_IDLE], 1);
+    assert_int_equal(h.count[TRACE_H_SWITCH], 0);
+    assert_int_equal(t->nevents, 4);
+    const struct trace_event *e = &t->event[2]; /* behind the wakeup, at its time */
+    assert_int_equal(e->kind, TRACE_SWITCH);
+    assert_int_equal(e->inferred, TRACE_INFERRED);
+    assert_int_equal(e->ns, 1000010000);
+    assert_int_equal(e->task, 0);
+    assert_int_equal(t->task[e->next].pid, 2);
+    assert_int_equal(h.per_cpu[0], 3);
+    assert_ptr_equal(trace_health_broken(&h), &trace_health_text[TRACE_H_FROM_IDLE]);
+    trace_health_free(&h);
+    trace_free(t);
+}
+
+/* x was running when y shows up; x is woken later, so it had gone to sleep. */
+static void missing_switch_of_a_sleeper(void **state)
+{
+    (void)state;
+    struct trace *t = read_text("a-9 [000] d..2. 1.000000: " SWITCH(
+        "a", "9", "S", "x", "1") "y-2 [000] d..3. 1.000020: sched_waking: comm=x pid=1 prio=120 target_cpu=000\n");
+    struct trace_health h;
+    assert_int_equal(trace_infer(t, &h), 0);
+    assert_int_equal(h.count[TRACE_H_SWITCH], 1);
+    assert_int_equal(t->event[1].state, 'S');
+    assert_int_equal(t->task[t->event[1].task].pid, 1);
+    trace_health_free(&h);
+    trace_free(t);
+}
+
+static void contradictions_are_counted(void **state)
+{
+    (void)state;
+    struct trace *t =
+        read_text("a-9 [000] d..2. 1.000000: " SWITCH("a", "9", "S", "x", "1") "b-8 [001] d..2. 1.000010: " SWITCH(
+            "b", "8", "S", "x",
+            "1") "c-7 [002] d..2. 1.000005: sched_wakeup: comm=z pid=5 prio=120 target_cpu=002\n"
+                 "c-7 [002] d..2. 0.900000: " SWITCH(
+                     "c", "7", "R", "d",
+                     "6") "d-6 [002] d..2. 1.200000: sched_wakeup: comm=<...> pid=4 prio=120 target_cpu=002\n");
+    struct trace_health h;
+    assert_true(t->sorted);
+    assert_int_equal(trace_infer(t, &h), 0);
+    assert_int_equal(h.count[TRACE_H_TWO_CPUS], 1);
+    assert_int_equal(h.count[TRACE_H_JUMP], 1);
+    assert_int_equal(h.count[TRACE_H_NO_RUN], 1);
+    assert_int_equal(h.count[TRACE_H_TIME_BACK], 1);
+    assert_int_equal(h.count[TRACE_H_NO_NAME], 1);
+    trace_health_free(&h);
+    trace_free(t);
+}
+
+static void whole_recording_passes(void **state)
+{
+    (void)state;
+    struct trace *t = read_text("x-1 [000] d..2. 1.000000: " SWITCH(
+        "x", "1", "S", "swapper/0", "0") "<idle>-0 [000] d..2. 1.000020: " SWITCH("swapper/0", "0", "R", "x", "1"));
+    struct trace_health h;
+    assert_int_equal(trace_infer(t, &h), 0);
+    assert_null(trace_health_broken(&h));
+    assert_int_equal(t->nevents, 2);
+    trace_health_free(&h);
+    trace_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_shape),
+        cmocka_unit_test(names_keep_their_blanks),
+        cmocka_unit_test(damaged_lines_are_counted),
+        cmocka_unit_test(nothing_of_ours_is_an_error),
+        cmocka_unit_test(notes_make_sections),
+        cmocka_unit_test(missing_switch_from_idle),
+        cmocka_unit_test(missing_switch_of_a_sleeper),
+        cmocka_unit_test(contradictions_are_counted),
+        cmocka_unit_test(whole_recording_passes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
