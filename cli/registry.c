@@ -7,6 +7,7 @@
 #include "pipe.h"
 #include "skb.h"
 #include "unix.h"
+#include "tcp.h"
 #include "wakebal/kernel.h"
 #include "wakebal/machine.h"
 #include "workloads.h"
@@ -17,6 +18,8 @@ static const struct wb_policy_ops *const policies[] = {&o1_policy, &fair_cfs_pol
 static const struct wb_workload_ops *const workloads[] = {
     &wb_workload_pipe_bw,
     &wb_workload_pipe_latency,
+    &wb_workload_tcp_rr,
+    &wb_workload_udp_rr,
     &wb_workload_hackbench,
     &wb_workload_hog,
     &wb_workload_periodic,
@@ -26,6 +29,8 @@ static const struct wb_workload_ops *const workloads[] = {
 static const struct wb_ipc_ops *const ipcs[] = {
     &wb_ipc_pipe,
     &wb_ipc_unix,
+    &wb_ipc_tcp,
+    &wb_ipc_udp,
 };
 /* clang-format on */
 

@@ -188,6 +188,7 @@ static void print_why(const struct case_file *c)
     for (size_t i = 0; i < c->nrows; i++) {
         const struct case_row *r = &c->row[i];
         char text[512];
+        if (r->finding && r->verdict == CASE_PASS) print_wrapped("  found: ", r->finding);
         if (r->flips) {
             snprintf(text, sizeof text, "'%s' flips inside a plausible range: %s", r->name, r->flips);
             print_wrapped("  undetermined: ", text);

@@ -250,14 +250,98 @@ static int one_word(struct words *w, const struct tool *tool, struct workload_cm
     return w->pos > before ? 0 : one_option(w, tool, out);
 }
 
+/* ---- netperf ---- */
+
+/* The value of the option at hand, joined or apart; NULL when there is none. */
+static const char *netperf_value(struct words *w)
+{
+    const char *word = w->word[w->pos++];
+    if (word[2]) return word + 2;
+    return w->pos < w->n ? w->word[w->pos++] : NULL;
+}
+
+/* "-r 1,1024" or "-r 1": both. */
+static int netperf_sizes(struct words *w, struct workload_cmd *out)
+{
+    char first[24];
+    const char *text = netperf_value(w), *comma = text ? strchr(text, ',') : NULL;
+    size_t n = text ? (comma ? (size_t)(comma - text) : strlen(text)) : sizeof first;
+    int64_t request, response;
+    if (n >= sizeof first) return refuse(w, w->pos - 1, "two sizes are needed here: REQUEST,RESPONSE");
+    memcpy(first, text, n);
+    first[n] = '\0';
+    if (!number(first, true, &request) || !number(comma ? comma + 1 : first, true, &response) || !request || !response)
+        return refuse(w, w->pos - 1, "two sizes are needed here: REQUEST,RESPONSE");
+    return set_number(w, out, "request", OPT_SIZE, request) < 0 ? -1
+                                                                : set_number(w, out, "response", OPT_SIZE, response);
+}
+
+/* "-T 0,7", "-T 0" (both), "-T ,7" (the server). */
+static int netperf_bind(struct words *w, struct workload_cmd *out)
+{
+    char first[16];
+    const char *text = netperf_value(w), *comma = text ? strchr(text, ',') : NULL;
+    size_t n = text ? (comma ? (size_t)(comma - text) : strlen(text)) : sizeof first;
+    if (n >= sizeof first) return refuse(w, w->pos - 1, "CPU numbers are needed here: CLIENT,SERVER");
+    memcpy(first, text, n);
+    first[n] = '\0';
+    const char *second = comma ? comma + 1 : first;
+    if (first[strspn(first, "0123456789")] || second[strspn(second, "0123456789")])
+        return refuse(w, w->pos - 1, "CPU numbers are needed here: CLIENT,SERVER");
+    if (*first && set_text(w, out, "client_cpus", first) < 0) return -1;
+    return *second ? set_text(w, out, "server_cpus", second) : 0;
+}
+
+static int netperf_test(struct words *w, struct workload_cmd *out)
+{
+    const char *name = netperf_value(w);
+    if (name && !strcmp(name, "TCP_RR"))
+        out->kind = "tcp_rr";
+    else if (name && !strcmp(name, "UDP_RR"))
+        out->kind = "udp_rr";
+    else
+        return refuse(w, w->pos - 1, "only TCP_RR and UDP_RR are understood");
+    return 0;
+}
+
+/* Options in front of "--" are netperf's, those behind it the test's. What only says how it measures has no effect. */
+static int netperf(struct words *w, struct workload_cmd *out)
+{
+    bool test = false;
+    for (size_t i = 0; i < out->n; i++)
+        if (!strcmp(out->set[i].key, "cpus")) out->set[i].key = "client_cpus";
+    for (w->pos++; w->pos < w->n;) {
+        const char *word = w->word[w->pos], *known = test ? "rD" : "tTHliIpPvcCfaANWD";
+        int rc = 0;
+        if (!strcmp(word, "--") && !test)
+            test = true, w->pos++;
+        else if (word[0] != '-' || !word[1] || !strchr(known, word[1]))
+            return refuse(w, w->pos, "this option is not understood");
+        else if (word[1] == 'D' && test)
+            rc = set_number(w, out, "nodelay", OPT_FLAG, 1), w->pos++;
+        else if (word[1] == 'r')
+            rc = netperf_sizes(w, out);
+        else if (word[1] == 'T')
+            rc = netperf_bind(w, out);
+        else if (word[1] == 't')
+            rc = netperf_test(w, out);
+        else if (word[1] == 'c' || word[1] == 'C' || word[1] == 'N')
+            w->pos++;
+        else if (!netperf_value(w))
+            return refuse(w, w->pos - 1, "a value is needed here");
+        if (rc < 0) return -1;
+    }
+    return out->kind ? 0 : refuse(w, w->n - 1, "name the test: -t TCP_RR or -t UDP_RR");
+}
+
 static int parse(struct words *w, const char *text, struct workload_cmd *out)
 {
     if (split(w, text) < 0 || prefixes(w, out) < 0) return -1;
+    if (w->pos < w->n && !strcmp(base_name(w->word[w->pos]), "netperf")) return netperf(w, out);
     const struct tool *tool = find_tool(w);
     if (!tool)
-        return refuse(
-            w, w->pos,
-            "only bw_pipe, lat_pipe, hackbench, perf bench sched pipe and perf bench sched messaging are understood");
+        return refuse(w, w->pos,
+                      "only bw_pipe, lat_pipe, hackbench, perf bench sched pipe or messaging, and netperf are understood");
     out->kind = tool->kind;
     if (tool->key && set_number(w, out, tool->key, OPT_SIZE, tool->number) < 0) return -1;
     while (w->pos < w->n)
@@ -294,6 +378,22 @@ static int apply_cpus(struct workload_entry *e, const char *list)
     }
     e->ncpus = wb_mask_count(&e->cpus);
     e->pinned = e->whole = e->ncpus > 0; /* what taskset sets is inherited by every process of the command */
+    return 0;
+}
+
+int workload_cmd_cpus(const struct workload_entry *e, const struct workload_cmd *c, const char *key,
+                      const struct wb_cpumask **mask)
+{
+    const char *list = workload_cmd_find(c, key)->value, *why, *path = workload_key(e, "from_cmd");
+    size_t at;
+    struct wb_cpumask m = {.ncpus = wb_ncpus(e->s), .nwords = WB_CPUMASK_WORDS(wb_ncpus(e->s))};
+    m.w = wb_sim_alloc(e->s, m.nwords * sizeof *m.w);
+    memset(m.w, 0, m.nwords * sizeof *m.w);
+    if (wb_mask_parse(list, &m, &why, &at) < 0) {
+        wb_cfg_error(e->cfg, e->d, path, NULL, "CPUs '%s': %s", list, why);
+        return -1;
+    }
+    *mask = wb_mask_keep(e->s, &m);
     return 0;
 }
 

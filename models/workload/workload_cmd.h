@@ -7,6 +7,7 @@
  *   hackbench -g 4 -f 20 -l 1000 -s 100 -p -T
  *   hackbench 100 process 2000          kind hackbench: groups, fds, loops, message, transport, mode
  *   perf bench sched messaging -g 20 -t -l 5000
+ *   netperf -t TCP_RR -T 0,7 -- -r 1,1  kind tcp_rr or udp_rr: request, response, client_cpus, server_cpus
  *
  * `taskset -c LIST` and `nice -n N` (or `nice -N`) may stand in front. Options that only say how the real tool
  * measures (-W, -N of lmbench) are accepted and have no effect here: replications and warm-up are the run's. Sizes
@@ -42,6 +43,9 @@ const struct workload_setting *workload_cmd_find(const struct workload_cmd *c, c
 int workload_cmd_read(struct workload_entry *e, const char *kind, struct workload_cmd *c);
 /* A number: what the command says, else the key of the entry. */
 int64_t workload_cmd_int(const struct workload_entry *e, const struct workload_cmd *c, const char *key);
+/* CPUs that the command gives to one end (netperf -T, and taskset in front of it). 0 or -1. */
+int workload_cmd_cpus(const struct workload_entry *e, const struct workload_cmd *c, const char *key,
+                      const struct wb_cpumask **mask);
 bool workload_cmd_bool(const struct workload_entry *e, const struct workload_cmd *c, const char *key);
 
 #endif

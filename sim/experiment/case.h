@@ -23,6 +23,10 @@
  *                             and undetermined when the mean changes sides at either end of the plausible
  *                             range of a sensitive cost
  *   nothing published and no direction: shown without verdict
+ * A row's `finding` is printed when the row passes: a sentence that follows from the run, "placement excluded".
+ *
+ * Besides metrics a figure may be profile.FUNCTION, the share of a function, and placement.movable, how many tasks may run
+ * on more than one CPU.
  */
 #ifndef WB_EXPERIMENT_CASE_H
 #define WB_EXPERIMENT_CASE_H
@@ -54,6 +58,7 @@ struct case_variant {
 struct case_row {
     const char *name, *metric, *unit, *reason, *source; /* owned by the scenario's configuration */
     const char *reading_of;                             /* statement that it is one reading of; NULL: the only one */
+    const char *finding;                                /* what the case has found when the row passes, or NULL */
     size_t variant;                                     /* of figures without brackets; SIZE_MAX = none */
     enum case_class class;
     bool has_published, range;
@@ -97,6 +102,7 @@ int case_run(struct case_file *c, const struct exp_options *opt, bool sensitive,
 /* ---- shared between the files of the case ---- */
 /* "profile.put_pid": share of a function in the CPU time, idle time left out. */
 #define CASE_SHARE "profile."
+#define CASE_MOVABLE "placement.movable"
 /* The function of such a figure, or NULL. */
 const char *case_share_of(const char *figure);
 /* The figure of a row from results of all variants (NULL entries: not run), per replication; the mean over

@@ -31,6 +31,7 @@ static json_t *row_json(const struct case_row *r)
     json_object_set_new(o, "unit", exp_json_text(r->unit));
     json_object_set_new(o, "tolerance", exp_json_number(r->tolerance));
     if (r->verdict != CASE_NONE) json_object_set_new(o, "verdict", json_string(case_verdict_name[r->verdict]));
+    if (r->verdict == CASE_PASS && r->finding) json_object_set_new(o, "finding", exp_json_text(r->finding));
     json_object_set_new(o, "flips", exp_json_text(r->flips));
     json_object_set_new(o, "reason", exp_json_text(r->reason));
     json_object_set_new(o, "source", exp_json_text(r->source));

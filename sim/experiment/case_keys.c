@@ -59,6 +59,10 @@ const struct wb_key case_keys[] = {
      .help =
          "Statement that the source leaves open and of which this row is one reading. Rows with the same text whose "
          "verdicts differ are all undetermined."},
+    {.path = "rows.finding",
+     .type = WB_KEY_STRING,
+     .flags = WB_KEY_SWEEP_NO,
+     .help = "What the case has found when this row passes, printed as a sentence: \"placement excluded\"."},
     {.path = "sensitivity_replications",
      .type = WB_KEY_INT,
      .min = "1",

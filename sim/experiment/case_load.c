@@ -230,6 +230,7 @@ static void load_row(struct loader *l, size_t i)
     r->reason = text_of(cfg, wb_cfg_path("rows[%zu].reason", i));
     r->source = text_of(cfg, wb_cfg_path("rows[%zu].source", i));
     r->reading_of = text_of(cfg, wb_cfg_path("rows[%zu].reading_of", i));
+    r->finding = text_of(cfg, wb_cfg_path("rows[%zu].finding", i));
     if (!r->unit) r->unit = "1";
     while (r->class + 1 < CASE_CLASSES && strcmp(case_class_name[r->class], class)) r->class ++;
     r->variant = variant ? find_variant(l->c, variant) : SIZE_MAX;

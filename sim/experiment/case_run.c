@@ -37,6 +37,7 @@ static double look_up(void *ctx, const char *name, const char *variant)
         if (!strcmp(a->c->variant[i].name, variant)) v = i;
     if (v == SIZE_MAX || !a->res[v]) return NAN;
     if (case_share_of(name)) return exp_result_share(a->res[v], case_share_of(name), a->replication);
+    if (!strcmp(name, CASE_MOVABLE)) return a->res[v]->movable;
     const struct exp_metric *m = exp_result_lookup(a->res[v], name);
     return m && a->replication < m->n ? m->sample[a->replication] : NAN;
 }

@@ -167,6 +167,14 @@ bool exp_check_figure(const struct exp_check *k, const char *name, const char **
     return false;
 }
 
+bool exp_check_function(const struct exp_check *k, const char *fn)
+{
+    for (size_t i = 0; i < k->n; i++)
+        for (size_t f = 0; k->res[i] && f < k->res[i]->nfn; f++)
+            if (!strcmp(k->res[i]->fn[f].name, fn)) return true;
+    return k->failed;
+}
+
 bool exp_check_figure_at(const struct exp_check *k, size_t point, const char *name)
 {
     return point >= k->n || !k->res[point] || exp_result_lookup(k->res[point], name);

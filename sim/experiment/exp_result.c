@@ -268,6 +268,7 @@ void exp_result_fold(struct exp_result *res, const struct exp_rep *rep)
     res->duration += ((double)r->duration * 1e-12 - res->duration) * w;
     res->measured += ((double)(r->duration - r->measured_from) * 1e-12 - res->measured) * w;
     res->unfinished += !rep->finished;
+    res->movable = WB_MAX(res->movable, r->movable);
     res->events += r->events;
     res->stale += r->stale;
     res->inlined += r->inlined;

@@ -91,6 +91,7 @@ struct exp_result {
     size_t nfn, nrules;
     struct exp_fault *fault; /* by kind; finish sorts, the worst of each kind first */
     size_t nfaults;
+    uint32_t movable; /* tasks that may run on more than one CPU; the most of any replication */
     struct exp_note *note;
     size_t nnotes;
 };

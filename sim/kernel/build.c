@@ -38,6 +38,7 @@ static void build_cpu(struct wb_sim *s, cpu_id id)
     if (s->k.one_rq_lock) share_rq_lock(s, c);
     c->rq_line = wb_sim_line(s);
     c->list_line = wb_sim_line(s);
+    c->flag_line = wb_sim_line(s);
     exec_init(&c->irq, s, wb_sim_alloc(s, IRQ_STACK_BYTES), IRQ_STACK_BYTES);
     exec_init(&c->softirq, s, wb_sim_alloc(s, IRQ_STACK_BYTES), IRQ_STACK_BYTES);
     c->irq.level = WB_LEVEL_HARDIRQ;

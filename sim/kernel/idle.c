@@ -3,6 +3,7 @@
 
 struct idle_loop {
     struct wb_frame h;
+    bool stopped; /* its tick, since it entered idle */
 };
 
 static const struct wb_idle_state *shallowest(const struct wb_sim *s)
@@ -21,7 +22,12 @@ static enum wb_ret idle_step(struct wb_exec *x, void *frame)
             wb_charge_fn(x, WB_FN_IDLE_ENTRY);
             WB_FLUSH(x, f);
             if (!wb_need_resched(x) && !cpu_of(x)->pending) {
-                if (s->ops->idle_enter && s->ops->idle_enter(x, &cpu_of(x)->rq)) wb_tick_stop(s, x->cpu);
+                if (s->ops->idle_enter && s->ops->idle_enter(x, &cpu_of(x)->rq)) {
+                    wb_tick_stop(s, x->cpu);
+                    if (!f->stopped) wb_charge_fn(x, WB_FN_TICK_STOP);
+                    f->stopped = true;
+                    WB_FLUSH(x, f);
+                }
                 /* A policy whose queue is shared has looked once more and may have found something. */
                 if (!wb_need_resched(x)) WB_YIELD_(f, WB_HALT);
                 if (s->ops->idle_exit) s->ops->idle_exit(x, &cpu_of(x)->rq);
@@ -31,6 +37,8 @@ static enum wb_ret idle_step(struct wb_exec *x, void *frame)
             WB_FLUSH(x, f);
         }
         wb_tick_start(s, x->cpu); /* a tickless kernel has stopped it */
+        if (f->stopped) wb_charge_fn(x, WB_FN_TICK_RESTART);
+        f->stopped = false;
         WB_CALL(x, f, wb_schedule(x));
     }
     WB_END();

@@ -67,12 +67,19 @@ const struct fn_def profile_fn[WB_FN_SIM_N] = {
     [WB_FN_EXIT] = {"exit", WB_CAT_SYSCALL},
     [WB_FN_YIELD] = {"sched_yield", WB_CAT_SYSCALL},
     [WB_FN_NOISE] = {"background_irq", WB_CAT_NOISE},
+    [WB_FN_TICK_STOP] = {"tick_nohz_stop", WB_CAT_IDLE_ENTRY},
+    [WB_FN_TICK_RESTART] = {"tick_nohz_restart", WB_CAT_IDLE_EXIT},
     [WB_FN_SET_AFFINITY] = {"sched_setaffinity", WB_CAT_SYSCALL},
 };
 
 const char *wb_fn_name(const struct wb_sim *s, uint16_t fn)
 {
     return s->fn[fn].name;
+}
+
+sim_time wb_fn_cost(const struct wb_sim *s, uint16_t fn)
+{
+    return s->fn[fn].cost;
 }
 
 uint16_t wb_fn_id(struct wb_sim *s, const char *name, enum wb_cat cat, sim_time def_ps)

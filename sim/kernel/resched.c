@@ -17,13 +17,15 @@ void wb_resched(struct wb_exec *x, struct wb_rq *rq)
     wb_charge_fn(x, WB_FN_RESCHED_TASK);
 }
 
-/* A polling CPU notices the flag once its line has travelled; any other needs an interrupt. */
+/* The flag is set in the other CPU's line, a locked operation (resched_task, set_tsk_need_resched). A polling CPU
+ * notices it once the line has travelled back; any other needs an interrupt. */
 void kick_send(struct wb_exec *x)
 {
     struct wb_sim *s = x->sim;
     struct wb_cpu *me = cpu_of(x);
     for (uint32_t i = 0; i < me->nkick; i++) {
         struct wb_cpu *c = &s->cpu[me->kick[i]];
+        wb_line_use(x, c->flag_line, WB_LINE_RMW, WB_FN_RESCHED_TASK);
         bool polls = c->rq.polling || (s->k.idle_poll && wb_idle_cpu(&c->rq));
         if (!polls) {
             ipi_send(x, c->id);

@@ -182,6 +182,16 @@ static uint64_t fingerprint(const struct wb_sim *s)
     return measure_hash(h, s->now);
 }
 
+static uint32_t count_movable(const struct wb_sim *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->ntasks; i++) {
+        const struct wb_task *t = s->task[i];
+        if (!t->kthread && wb_mask_count(t->allowed) > 1) n++;
+    }
+    return n;
+}
+
 static void fill_tables(struct wb_sim *s, struct wb_result *r)
 {
     r->ncpus = s->ncpus;
@@ -195,6 +205,7 @@ static void fill_tables(struct wb_sim *s, struct wb_result *r)
         r->fn_time[i] = s->fn[i].time - s->fn[i].base;
         r->fn_name[i] = s->fn[i].name;
     }
+    r->movable = count_movable(s);
     r->nrules = s->ops->nrules;
     r->rule_name = need(r->nrules, sizeof *r->rule_name);
     r->rule_count = need(r->nrules, sizeof *r->rule_count);

@@ -154,6 +154,7 @@ static enum wb_ret sched_step(struct wb_exec *x, void *frame)
         wb_charge_fn(x, WB_FN_SCHEDULE);
         wb_irq_disable(x);
         WB_SPIN_LOCK(x, f, &rq->lock);
+        wb_line_use(x, cpu_of(x)->flag_line, WB_LINE_RMW, WB_FN_SCHEDULE); /* clear_tsk_need_resched */
         put_prev(x, rq, f);
         f->next = pick(x, rq);
         if (f->next == rq->idle && !rq->nr_running && x->sim->ops->balance_newidle) {

@@ -124,6 +124,7 @@ struct wb_cpu {
     uint64_t moves, irqs; /* migrations from or to it; interrupts and softirqs taken */
     uint32_t rq_line;     /* the runqueue's data as others see it (lock line is in rq.lock) */
     uint32_t list_line;   /* wake list head */
+    uint32_t flag_line;   /* need_resched and the polling mark of whom it runs (struct thread_info) */
     struct wb_stream idle_stream;
     struct tick_elision elide;
     struct balance_work balance[3]; /* by enum wb_level */

@@ -108,6 +108,8 @@ enum wb_fn {
     WB_FN_YIELD,
     WB_FN_NOISE,
     WB_FN_SET_AFFINITY,
+    WB_FN_TICK_STOP,
+    WB_FN_TICK_RESTART,
     WB_FN_SIM_N
 };
 
@@ -116,6 +118,8 @@ enum wb_fn {
 #define WB_FN_MAX 512
 uint16_t wb_fn_id(struct wb_sim *s, const char *name, enum wb_cat cat, sim_time def_ps);
 const char *wb_fn_name(const struct wb_sim *s, uint16_t fn);
+/* Its path cost, for those who charge it in a category of their own choice. */
+sim_time wb_fn_cost(const struct wb_sim *s, uint16_t fn);
 
 enum wb_ret {
     WB_AGAIN,  /* go on: a frame was pushed, or just step me again */

@@ -90,6 +90,7 @@ struct wb_result {
     /* the tasks that it happened to most, at most eight per kind, by kind and then the worst first */
     struct wb_fault *fault;
     size_t nfaults;
+    uint32_t movable; /* tasks of workloads that may run on more than one CPU */
     const struct wb_trace *trace;
 };
 /* Owned by the sim. Of a simulation that was not run: every figure that it would report, without a value. */
