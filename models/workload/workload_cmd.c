@@ -341,7 +341,7 @@ static int parse(struct words *w, const char *text, struct workload_cmd *out)
     const struct tool *tool = find_tool(w);
     if (!tool)
         return refuse(w, w->pos,
-                      "only bw_pipe, lat_pipe, hackbench, perf bench sched pipe or messaging, and netperf are understood");
+                      "only bw_pipe, lat_pipe, hackbench, netperf, perf bench sched pipe or messaging are understood");
     out->kind = tool->kind;
     if (tool->key && set_number(w, out, tool->key, OPT_SIZE, tool->number) < 0) return -1;
     while (w->pos < w->n)

@@ -25,8 +25,8 @@
  *   nothing published and no direction: shown without verdict
  * A row's `finding` is printed when the row passes: a sentence that follows from the run, "placement excluded".
  *
- * Besides metrics a figure may be profile.FUNCTION, the share of a function, and placement.movable, how many tasks may run
- * on more than one CPU.
+ * Besides metrics a figure may be profile.FUNCTION, the share of a function, and placement.movable, how many tasks
+ * may run on more than one CPU.
  */
 #ifndef WB_EXPERIMENT_CASE_H
 #define WB_EXPERIMENT_CASE_H

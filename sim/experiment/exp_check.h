@@ -26,8 +26,9 @@ void exp_check_free(struct exp_check *k);
 /* Will a figure of this name ("bandwidth", "wakeups@NAME") be reported? Then *unit is its unit (NULL: reported, but
  * the unit is not known because nothing could be built). Else `fix` tells what may have been meant. */
 bool exp_check_figure(const struct exp_check *k, const char *name, const char **unit, char *fix, size_t n);
-/* The same of one point alone; true as well when that point was not built. */
-bool exp_check_function(const struct exp_check *k, const char *fn); /* some point accounts time to it */
+/* Does some point account time to this function? */
+bool exp_check_function(const struct exp_check *k, const char *fn);
+/* As exp_check_figure, of one point alone; true as well when that point was not built. */
 bool exp_check_figure_at(const struct exp_check *k, size_t point, const char *name);
 /* "2 GB/s" as a value in `unit`: a number needs its unit when the figure has one. */
 bool exp_check_value(const char *text, const char *unit, double *v);

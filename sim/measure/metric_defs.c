@@ -59,7 +59,8 @@ static const struct wb_metric_def def[] = {
      "Such moves by the lowest sched domain that spans both CPUs, 0 = innermost, none = no domain."},
     {"migrations.rate", "1/s", NONE, "Migrations per second."},
     {"placement.movable", "1", NONE,
-     "Tasks of workloads that may run on more than one CPU: 0 when placement can decide nothing; for rows of cases only."},
+     "Tasks of workloads that may run on more than one CPU: 0 when placement can decide nothing; for rows of cases "
+     "only."},
     {"preemptions", "1", NONE, "Switches from a task that could have gone on running."},
     {"profile.FUNCTION", "1", NONE,
      "Share of one kernel function in the CPU time, idle time left out, as run --profile prints it; for rows of cases "
