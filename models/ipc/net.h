@@ -72,13 +72,13 @@ struct net_packet *net_packet_take(struct net_stack *n);
 void net_packet_put(struct net_stack *n, struct net_packet *p);
 
 /* Charge a path in the category of the context. */
-static inline void net_charge(struct wb_exec *x, uint16_t fn)
-{
-    wb_charge(x, fn, x->level == WB_LEVEL_SOFTIRQ ? WB_CAT_SOFTIRQ : WB_CAT_SYSCALL, wb_fn_cost(x->sim, fn));
-}
 static inline void net_charge_n(struct wb_exec *x, uint16_t fn, uint32_t n)
 {
-    wb_charge(x, fn, x->level == WB_LEVEL_SOFTIRQ ? WB_CAT_SOFTIRQ : WB_CAT_SYSCALL, n * wb_fn_cost(x->sim, fn));
+    wb_charge_fn_as(x, fn, n, x->level == WB_LEVEL_SOFTIRQ ? WB_CAT_SOFTIRQ : WB_CAT_SYSCALL);
+}
+static inline void net_charge(struct wb_exec *x, uint16_t fn)
+{
+    net_charge_n(x, fn, 1);
 }
 
 /* Frame: from ip_output() to the backlog, then whatever softirq that raises. fragments: how many the device takes. */

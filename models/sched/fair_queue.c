@@ -172,7 +172,7 @@ void fair_enqueue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32
         f->ops->revive(x, rq, p);
         return;
     }
-    wb_charge(x, f->fn_update_curr, WB_CAT_WAKEUP, wb_fn_cost(x->sim, f->fn_update_curr));
+    wb_charge_fn_as(x, f->fn_update_curr, 1, WB_CAT_WAKEUP);
     wb_charge_fn(x, f->fn_place);
     fair_update_curr(x, rq);
     arrive_load(f, r, p);
@@ -206,7 +206,7 @@ bool fair_dequeue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32
         rt_dequeue(rq, p);
         return true;
     }
-    wb_charge(x, f->fn_update_curr, WB_CAT_SCHED, wb_fn_cost(x->sim, f->fn_update_curr));
+    wb_charge_fn_as(x, f->fn_update_curr, 1, WB_CAT_SCHED);
     fair_update_curr(x, rq);
     if (!(flags & WB_DEQ_DELAYED) && !p->delayed) fair_util_est_dequeue(f, r, p, flags & WB_DEQ_SLEEP);
     if (!f->ops->leave(x, rq, p, flags)) {

@@ -90,6 +90,11 @@ void wb_charge_fn_n(struct wb_exec *x, uint16_t fn, uint32_t n)
     wb_charge(x, fn, (enum wb_cat)r->cat, r->cost * n);
 }
 
+void wb_charge_fn_as(struct wb_exec *x, uint16_t fn, uint32_t n, enum wb_cat cat)
+{
+    wb_charge(x, fn, cat, x->sim->fn[fn].cost * n);
+}
+
 void wb_charge_fn(struct wb_exec *x, uint16_t fn)
 {
     wb_charge_fn_n(x, fn, 1);

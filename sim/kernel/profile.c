@@ -77,11 +77,6 @@ const char *wb_fn_name(const struct wb_sim *s, uint16_t fn)
     return s->fn[fn].name;
 }
 
-sim_time wb_fn_cost(const struct wb_sim *s, uint16_t fn)
-{
-    return s->fn[fn].cost;
-}
-
 uint16_t wb_fn_id(struct wb_sim *s, const char *name, enum wb_cat cat, sim_time def_ps)
 {
     for (uint32_t i = 0; i < s->nfn; i++)

@@ -118,8 +118,6 @@ enum wb_fn {
 #define WB_FN_MAX 512
 uint16_t wb_fn_id(struct wb_sim *s, const char *name, enum wb_cat cat, sim_time def_ps);
 const char *wb_fn_name(const struct wb_sim *s, uint16_t fn);
-/* Its path cost, for those who charge it in a category of their own choice. */
-sim_time wb_fn_cost(const struct wb_sim *s, uint16_t fn);
 
 enum wb_ret {
     WB_AGAIN,  /* go on: a frame was pushed, or just step me again */
@@ -193,6 +191,8 @@ void wb_charge(struct wb_exec *x, uint16_t fn, enum wb_cat cat, sim_time dur);
 void wb_charge_fn(struct wb_exec *x, uint16_t fn);
 /* n times the path cost. */
 void wb_charge_fn_n(struct wb_exec *x, uint16_t fn, uint32_t n);
+/* n times the path cost, in another category: what the same function costs in another context. */
+void wb_charge_fn_as(struct wb_exec *x, uint16_t fn, uint32_t n, enum wb_cat cat);
 
 sim_time wb_now(const struct wb_exec *x);
 /* Work charged since the last flush, at full speed. */
