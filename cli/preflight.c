@@ -62,6 +62,20 @@ static void check_case(const char *name, const struct wb_key_registry *keys, str
     case_free(c);
 }
 
+/* A kernel built for one CPU is tried on one. */
+static struct wb_scenario *on_one_cpu(struct wb_scenario *s, const struct wb_overrides *over,
+                                      const struct wb_key_registry *keys, struct wb_diag *d)
+{
+    struct wb_override one = {.key = "machine.topology", .value = "core:1 pu:1", .from = "check"};
+    struct wb_overrides more = *over;
+    const struct wb_config *c = s ? wb_scenario_config(s) : NULL;
+    if (!c || !wb_cfg_has(c, "kernel.build") || strcmp(wb_cfg_str(c, "kernel.build"), "up")) return s;
+    wb_scenario_free(s);
+    more.item = &one;
+    more.n = 1;
+    return wb_scenario_load("hog", keys, &more, d);
+}
+
 /* A machine, kernel or workload file is tried in the place where it belongs, on the default rest. */
 static struct wb_scenario *load_part(const char *name, const char *kind, const struct wb_key_registry *keys,
                                      struct wb_diag *d)
@@ -72,6 +86,7 @@ static struct wb_scenario *load_part(const char *name, const char *kind, const s
     if (!strcmp(kind, "machine")) over.machine = file;
     if (!strcmp(kind, "kernel")) over.kernel = file;
     struct wb_scenario *s = wb_scenario_load(strcmp(kind, "workload") ? "hog" : file, keys, &over, d);
+    if (over.kernel) s = on_one_cpu(s, &over, keys, d);
     free(path);
     return s;
 }
