@@ -163,14 +163,14 @@ static const struct wb_key keys[] = {
      .source = "lmbench 3 src/bw_pipe.c"},
     {.path = "workload.from_cmd",
      .type = WB_KEY_STRING,
-     .only = "pipe_bw pipe_latency hackbench tcp_rr udp_rr",
+     .only = "pipe_bw pipe_latency hackbench tcp_rr udp_rr syscall",
      .flags = WB_KEY_SWEEP_NO,
      .help =
-         "The command line of the real benchmark, from which message, total, copies, trips, threads, cpus and nice are "
-         "taken, or groups, fds, loops, mode and transport, or request, response, client_cpus and server_cpus; it wins "
-         "over those keys. Understood: bw_pipe, lat_pipe, hackbench, perf bench sched pipe and messaging, netperf "
-         "-t TCP_RR or UDP_RR, with `taskset -c` and `nice -n` in front; every task may use all CPUs of `taskset`, of "
-         "netperf the client."},
+         "The command line of the real benchmark, from which message, total, copies, trips, calls, threads, cpus and "
+         "nice are taken, or groups, fds, loops, mode and transport, or request, response, client_cpus and "
+         "server_cpus; it wins over those keys. Understood: bw_pipe, lat_pipe, lat_syscall null, hackbench, perf bench "
+         "sched pipe, sched messaging and syscall basic, netperf -t TCP_RR or UDP_RR, with `taskset -c` and `nice -n` "
+         "in front; every task may use all CPUs of `taskset`, of netperf the client."},
     {.path = "workload.writer_cpus",
      .type = WB_KEY_CPUS,
      .only = ONLY,

@@ -67,6 +67,13 @@ static const struct tool tools[] = {
      .kind = "hackbench",
      .option = {WORD("-p", "--pipe", "transport", "pipe"), WORD("-t", "--thread", "mode", "thread"),
                 OPTION("-g", "--group", OPT_COUNT, "groups"), OPTION("-l", "--nr_loops", OPT_COUNT, "loops")}},
+    {.words = {"perf", "bench", "syscall", "basic"},
+     .kind = "syscall",
+     .option = {OPTION("-l", "--loop", OPT_COUNT, "calls")}},
+    {.words = {"lat_syscall", "null"},
+     .kind = "syscall",
+     .option = {OPTION("-P", NULL, OPT_COUNT, "copies"), OPTION("-W", NULL, OPT_IGNORED, NULL),
+                OPTION("-N", NULL, OPT_IGNORED, NULL)}},
 };
 
 struct words {
@@ -341,7 +348,8 @@ static int parse(struct words *w, const char *text, struct workload_cmd *out)
     const struct tool *tool = find_tool(w);
     if (!tool)
         return refuse(w, w->pos,
-                      "only bw_pipe, lat_pipe, hackbench, netperf, perf bench sched pipe or messaging are understood");
+                      "only bw_pipe, lat_pipe, lat_syscall null, hackbench, netperf, perf bench sched pipe or messaging "
+                      "and perf bench syscall basic are understood");
     out->kind = tool->kind;
     if (tool->key && set_number(w, out, tool->key, OPT_SIZE, tool->number) < 0) return -1;
     while (w->pos < w->n)

@@ -8,6 +8,8 @@
  *   hackbench 100 process 2000          kind hackbench: groups, fds, loops, message, transport, mode
  *   perf bench sched messaging -g 20 -t -l 5000
  *   netperf -t TCP_RR -T 0,7 -- -r 1,1  kind tcp_rr or udp_rr: request, response, client_cpus, server_cpus
+ *   perf bench syscall basic -l 1000    kind syscall: calls
+ *   lat_syscall null -P 2               kind syscall: copies (lmbench wants the options first)
  *
  * `taskset -c LIST` and `nice -n N` (or `nice -N`) may stand in front. Options that only say how the real tool
  * measures (-W, -N of lmbench) are accepted and have no effect here: replications and warm-up are the run's. Sizes

@@ -22,6 +22,8 @@ static void real_commands(void **state)
         {"taskset -c 0,2-3 bw_pipe", "pipe_bw", "cpus=0,2-3"},
         {"nice -n -5 taskset --cpu-list 1 lat_pipe", "pipe_latency", "nice=-5 cpus=1 message=1 B"},
         {"nice -19 bw_pipe", "pipe_bw", "nice=19"},
+        {"perf bench syscall basic -l 5000", "syscall", "calls=5000"},
+        {"lat_syscall null -P 3 -N 11", "syscall", "copies=3"},
         {"  bw_pipe\t-m  1M ", "pipe_bw", "message=1 MiB"},
         {"bw_pipe -m 1 -m 2", "pipe_bw", "message=2 B"},
     };
