@@ -347,9 +347,10 @@ static int parse(struct words *w, const char *text, struct workload_cmd *out)
     if (w->pos < w->n && !strcmp(base_name(w->word[w->pos]), "netperf")) return netperf(w, out);
     const struct tool *tool = find_tool(w);
     if (!tool)
-        return refuse(w, w->pos,
-                      "only bw_pipe, lat_pipe, lat_syscall null, hackbench, netperf, perf bench sched pipe or messaging "
-                      "and perf bench syscall basic are understood");
+        return refuse(
+            w, w->pos,
+            "only bw_pipe, lat_pipe, lat_syscall null, hackbench, netperf, perf bench sched pipe or messaging "
+            "and perf bench syscall basic are understood");
     out->kind = tool->kind;
     if (tool->key && set_number(w, out, tool->key, OPT_SIZE, tool->number) < 0) return -1;
     while (w->pos < w->n)
