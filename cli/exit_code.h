@@ -13,7 +13,7 @@ enum exit_code {
     EXIT_TOLERANCE = 5,    /* validation outside tolerance */
     EXIT_PRECISION = 6,    /* precision goal not reached; results are printed */
     EXIT_TOOL = 7,         /* an optional tool is missing */
-    EXIT_PERMISSION = 8,   /* not permitted, or the host is not safe for it */
+    EXIT_PERMISSION = 8,   /* not permitted, the host is not safe for it, or it has too little memory */
     EXIT_OUTPUT = 9,       /* output cannot be written */
     EXIT_INTERRUPTED = 130 /* Ctrl-C; partial results were saved */
 };

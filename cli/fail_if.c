@@ -17,7 +17,7 @@ static char *trimmed(const char *from, const char *to)
     while (from < to && *from == ' ') from++;
     while (to > from && to[-1] == ' ') to--;
     char *s = strndup(from, (size_t)(to - from));
-    WB_CHECK(s, "out of memory for --fail-if");
+    WB_MEMORY(s, "out of memory for --fail-if");
     return s;
 }
 

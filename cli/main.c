@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "exit_code.h"
 #include "options.h"
@@ -87,8 +89,32 @@ static int dispatch(int argc, char **argv)
     return v ? run_verb(v, argc, argv) : unknown_verb(argv[1]);
 }
 
+/* Bytes of address space in use, from the system. */
+static unsigned long used_mib(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f && fscanf(f, "%lu", &pages) != 1) pages = 0;
+    if (f) fclose(f);
+    return pages * (unsigned long)sysconf(_SC_PAGESIZE) >> 20;
+}
+
+/* No memory: a refusal of the system. Nothing can be saved without some, so the program ends here. */
+static void refuse_memory(const char *text)
+{
+    struct rlimit limit;
+    fflush(stdout);
+    fprintf(stderr, "wakebal: %s\n", text);
+    if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+        fprintf(stderr, "  %lu MiB of address space are in use, the limit is %llu MiB (ulimit -v)\n", used_mib(),
+                (unsigned long long)limit.rlim_cur >> 20);
+    fprintf(stderr, "  = take fewer jobs (-j 1), fewer points, or a smaller machine and load\n");
+    _exit(EXIT_PERMISSION);
+}
+
 int main(int argc, char **argv)
 {
+    wb_no_memory_hook = refuse_memory;
     setlocale(LC_CTYPE, ""); /* nothing else: numbers and order must not depend on the locale */
     int rc = dispatch(argc, argv);
     /* Output that did not arrive (a full disk) is a failure, whatever was computed. */

@@ -68,7 +68,9 @@ static const struct {
     {{"keep-samples", OPT_KEEP_SAMPLES, NULL, 0, "Keep the value of each replication in the results", 4}, CLI_EXPORT},
     {{"trace", OPT_TRACE, "FROM..TO", OPTION_ARG_OPTIONAL, "Record a trace, of this window or of all", 4}, CLI_TRACE},
     {{"color", OPT_COLOR, "auto|always|never", 0, "Colours", 5}, CLI_TERMINAL},
-    {{"progress", OPT_PROGRESS, "auto|always|never|json", 0, "Progress on standard error", 5}, CLI_TERMINAL},
+    {{"progress", OPT_PROGRESS, "auto|always|never|json", 0,
+      "Progress on standard error; auto: a line on a terminal, one in 30 s in a log", 5},
+     CLI_TERMINAL},
     {{"ascii", OPT_ASCII, NULL, 0, "No characters beyond ASCII", 5}, CLI_TERMINAL},
     {{"quiet", 'q', NULL, 0, "Only results and errors", 5}, CLI_TERMINAL},
     {{"verbose", 'v', NULL, 0, "Say more; twice for even more", 5}, CLI_TERMINAL},
@@ -102,8 +104,7 @@ void cli_options_free(struct cli_options *o)
 static void *need(void *p)
 {
     if (p) return p;
-    fprintf(stderr, "wakebal: out of memory\n");
-    exit(EXIT_INTERNAL);
+    wb_no_memory("out of memory for the command line");
 }
 
 static void append(const char ***list, size_t *n, const char *text)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "exit_code.h"
@@ -15,7 +14,7 @@
 
 static void *need(void *p)
 {
-    WB_CHECK(p, "out of memory while printing");
+    WB_MEMORY(p, "out of memory while printing");
     return p;
 }
 
@@ -110,65 +109,6 @@ void out_table_print(struct out_table *t, FILE *to, size_t indent, size_t cut, s
     }
     free(t->row);
     free(t);
-}
-
-/* ------------------------------------------------------------------ progress */
-#define REDRAW_NS 100000000
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-void out_progress_init(struct out_progress *p, const struct cli_options *o, const char *what)
-{
-    const char *term = getenv("TERM");
-    bool terminal = isatty(2) && term && strcmp(term, "dumb");
-    *p = (struct out_progress){.mode = o->progress, .started = now_ns(), .what = what};
-    p->active =
-        o->progress == CLI_JSON || o->progress == CLI_ALWAYS || (o->progress == CLI_AUTO && terminal && !o->quiet);
-}
-
-static void draw_json(const struct exp_progress *now)
-{
-    fprintf(stderr, "{\"points\":%zu,\"points_done\":%zu,\"runs\":%zu,\"runs_done\":%zu}\n", now->points,
-            now->points_done, now->runs, now->runs_done);
-}
-
-static void draw_line(struct out_progress *p, const struct exp_progress *now, int64_t t)
-{
-    char bar[16], precision[64] = "";
-    double share = now->runs ? (double)now->runs_done / (double)now->runs : 0;
-    for (size_t i = 0; i < 14; i++) bar[i] = (double)i < share * 14 ? '#' : '-';
-    bar[14] = 0;
-    if (isfinite(now->half_width) && now->half_width > 0)
-        snprintf(precision, sizeof precision, "  precision %.2g%% (goal %.2g%%)", 100 * now->half_width,
-                 100 * now->goal);
-    double left = share > 0 ? (double)(t - p->started) * 1e-9 * (1 - share) / share : 0;
-    unsigned seconds = left < 359999 ? (unsigned)(left + 0.5) : 359999;
-    fprintf(stderr, "\r\033[K[%s] %zu/%zu %s  run %zu/%zu%s  ETA %02u:%02u", bar, now->points_done, now->points,
-            p->what, now->runs_done, now->runs, precision, seconds / 60, seconds % 60);
-    fflush(stderr);
-    p->line = true;
-}
-
-void out_progress_step(struct out_progress *p, const struct exp_progress *now)
-{
-    int64_t t = now_ns();
-    if (!p->active || (t - p->drawn < REDRAW_NS && p->mode != CLI_JSON)) return;
-    p->drawn = t;
-    if (p->mode == CLI_JSON)
-        draw_json(now);
-    else
-        draw_line(p, now, t);
-}
-
-void out_progress_end(struct out_progress *p)
-{
-    if (p->line) fputs("\r\033[K", stderr);
-    p->line = false;
 }
 
 /* ------------------------------------------------------------------ interruption */

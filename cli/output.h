@@ -1,8 +1,8 @@
 /*
  * output.h - what verbs print: tables, colours, progress, files.
  *
- * Data goes to stdout, everything else to stderr. Progress appears only when stderr is a terminal (or
- * --progress says so) and leaves nothing behind. Text of users is made harmless before it reaches a terminal
+ * Data goes to stdout, everything else to stderr. Progress leaves nothing behind on a
+ * terminal; in a log it is a line every half minute. Text of users is made harmless before it reaches a terminal
  * (exp_text_terminal).
  */
 #ifndef WB_CLI_OUTPUT_H
@@ -34,12 +34,17 @@ void out_table_colour(struct out_table *t, size_t column, const char *colour); /
 void out_table_print(struct out_table *t, FILE *to, size_t indent, size_t cut, size_t width, const char *off);
 
 /* ---- progress ---- */
+/* On a terminal one line that is drawn anew; elsewhere a plain line every 30 s, so that logs show life (--progress
+ * always: every second). A line comes even while no run ends: a thread of its own watches the clock. */
 struct out_progress {
     enum cli_when mode;
-    bool active;            /* draw at all */
-    int64_t started, drawn; /* ns of the monotonic clock */
+    bool active, terminal;
+    int64_t started, drawn; /* ns of the monotonic clock: of this stage, of the last line */
     bool line;              /* a line stands on the terminal */
     const char *what;       /* "variants", "points" */
+    struct exp_progress now;
+    bool known; /* `now` holds something */
+    struct out_watch *watch;
 };
 void out_progress_init(struct out_progress *p, const struct cli_options *o, const char *what);
 void out_progress_step(struct out_progress *p,

@@ -121,7 +121,7 @@ static int check_pair(const struct run_view *v, size_t i, size_t of, size_t agai
     const struct exp_metric *a = metric_of(r, name, workload), *b = metric_of(q, name, workload);
     size_t n = a && b ? WB_MIN(a->n, b->n) : 0;
     double *x = malloc((n ? n : 1) * sizeof *x);
-    WB_CHECK(x, "out of memory for a ratio");
+    WB_MEMORY(x, "out of memory for a ratio");
     for (size_t k = 0; k < n; k++) x[k] = b->sample[k] != 0 ? a->sample[k] / b->sample[k] : NAN;
     struct span s = span_of(x, n, r->confidence);
     char what[256];
@@ -183,7 +183,7 @@ static struct span figure_span(const struct exp_result *r, const struct figure_e
 {
     struct at_replication a = {.r = r};
     double *x = malloc((r->replications ? r->replications : 1) * sizeof *x);
-    WB_CHECK(x, "out of memory for --fail-if");
+    WB_MEMORY(x, "out of memory for --fail-if");
     for (a.replication = 0; a.replication < r->replications; a.replication++)
         x[a.replication] = figure_expr_value(e, look_up, &a);
     struct span s = span_of(x, r->replications, r->confidence);

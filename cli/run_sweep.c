@@ -85,7 +85,7 @@ static struct exp_summary paired_ratio(const struct exp_metric *a, const struct 
 {
     size_t n = WB_MIN(a->n, b->n);
     double *x = malloc((n ? n : 1) * sizeof *x);
-    WB_CHECK(x, "out of memory for a comparison");
+    WB_MEMORY(x, "out of memory for a comparison");
     for (size_t i = 0; i < n; i++) {
         double q = a->sample[i] / b->sample[i];
         x[i] = q > 0 ? log(q) : NAN;

@@ -36,7 +36,7 @@ static struct argp_option *own_options(char (*help)[200])
     const struct real_key *k = real_key_table(&n);
     struct argp_option *o = calloc(n + 1 + 3, sizeof *o), *at = o;
     char name[40];
-    WB_CHECK(o, "out of memory");
+    WB_MEMORY(o, "out of memory");
     for (size_t i = 0; i < n; i++) {
         snprintf(name, sizeof name, "%s", k[i].name);
         for (char *c = name; *c; c++)
@@ -311,7 +311,7 @@ int verb_real(int argc, char **argv)
     const struct real_key *k = real_key_table(&n);
     char(*help)[200] = calloc(n, sizeof *help);
     struct request *r = calloc(1, sizeof *r);
-    WB_CHECK(help && r, "out of memory");
+    WB_MEMORY(help && r, "out of memory");
     for (size_t i = 0; i < n; i++) write_help(help[i], sizeof help[i], &k[i]);
     struct argp_option *own = own_options(help);
     const struct cli_spec spec = {

@@ -80,7 +80,7 @@ static void add_case(struct reproduce *r, const char *name)
     struct case_file *c = case_load(name, r->keys, &over, r->d);
     if (!c) return;
     r->c = realloc(r->c, (r->n + 1) * sizeof(struct case_file *));
-    WB_CHECK(r->c, "out of memory for cases");
+    WB_MEMORY(r->c, "out of memory for cases");
     r->c[r->n++] = c;
 }
 
@@ -365,7 +365,7 @@ static int look_ahead(struct reproduce *r)
     const char *const more[] = {r->write_expected, NULL};
     const char **inputs = calloc(r->n + 2, sizeof *inputs);
     int bad = 0;
-    WB_CHECK(inputs, "out of memory for cases");
+    WB_MEMORY(inputs, "out of memory for cases");
     for (size_t i = 0; i < r->n; i++) {
         inputs[i] = wb_scenario_path(r->c[i]->scenario);
         bad |= case_check(r->c[i], cli_models(), r->d);

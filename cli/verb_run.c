@@ -137,7 +137,7 @@ static int look_ahead(struct run *r)
 static int print_config(const struct run *r)
 {
     char *text = wb_cfg_print(wb_scenario_config(r->s));
-    WB_CHECK(text, "out of memory for the configuration");
+    WB_MEMORY(text, "out of memory for the configuration");
     fputs(text, stdout);
     free(text);
     return EXIT_FINE;

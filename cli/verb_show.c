@@ -220,7 +220,7 @@ static void find_window(struct show *w)
 static void note_runners(struct show *w)
 {
     w->running = calloc(wb_ncpus(w->s), sizeof *w->running);
-    WB_CHECK(w->running, "out of memory for the view");
+    WB_MEMORY(w->running, "out of memory for the view");
     if (w->run.trace_from) (void)wb_sim_step_to(w->s, w->run.trace_from);
     for (cpu_id c = 0; c < wb_ncpus(w->s); c++) w->running[c] = wb_rq(w->s, c)->curr->id;
 }
@@ -254,7 +254,7 @@ static int show(struct show *w)
         return cli_usage_error("show", NULL, "--cpu %u: this machine has CPUs 0 to %u", w->cpu, wb_ncpus(w->s) - 1);
     }
     char *text = w->view->draw(w);
-    WB_CHECK(text, "out of memory for the view");
+    WB_MEMORY(text, "out of memory for the view");
     bool failed = fputs(text, stdout) < 0 || fflush(stdout);
     free(text);
     return failed ? EXIT_OUTPUT : EXIT_FINE;

@@ -18,7 +18,7 @@ static char *say(const char *fmt, ...)
     va_start(ap, fmt);
     int n = vasprintf(&s, fmt, ap);
     va_end(ap);
-    WB_CHECK(n >= 0, "out of memory for a plot");
+    WB_MEMORY(n >= 0, "out of memory for a plot");
     return s;
 }
 
@@ -40,7 +40,7 @@ static const char *string_at(const json_t *o, const char *key)
 static char *short_label(const char *label)
 {
     char *out = strdup(label), *o = out;
-    WB_CHECK(out, "out of memory for a label");
+    WB_MEMORY(out, "out of memory for a label");
     const char *p = label;
     while (*p) {
         const char *end = p + strcspn(p, ","), *eq = memchr(p, '=', (size_t)(end - p)), *from = p + strspn(p, " ");

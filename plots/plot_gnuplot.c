@@ -24,7 +24,7 @@ static bool drain(int fd, struct text *t)
     if (got < 0 && errno == EINTR) return true;
     if (got <= 0) return false;
     t->s = realloc(t->s, t->n + (size_t)got + 1);
-    WB_CHECK(t->s, "out of memory for the output of gnuplot");
+    WB_MEMORY(t->s, "out of memory for the output of gnuplot");
     memcpy(t->s + t->n, buf, (size_t)got);
     t->n += (size_t)got;
     t->s[t->n] = 0;

@@ -20,7 +20,7 @@ static size_t sequence(const unsigned char *s)
 char *plot_text(const char *text, size_t columns)
 {
     char *out = malloc(4 * columns + 4), *o = out;
-    WB_CHECK(out, "out of memory for a label");
+    WB_MEMORY(out, "out of memory for a label");
     size_t used = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p; used++) {
         size_t n = sequence(p);

@@ -213,7 +213,7 @@ int call_compile(const struct workload_entry *e, const char *name, struct call *
         return -1;
     }
     struct compiler *m = calloc(1, sizeof *m);
-    WB_CHECK(m, "out of memory while a call was compiled");
+    WB_MEMORY(m, "out of memory while a call was compiled");
     *m = (struct compiler){.e = e, .c = out};
     *out = (struct call){.mpsafe = wb_cfg_bool(e->cfg, wb_cfg_path("kernel.calls.%s.mpsafe", name))};
     int rc = flatten(m, name);

@@ -32,3 +32,17 @@ _Noreturn void wb_bug(const char *file, int line, const char *cond, const char *
     fprintf(stderr, "\n  This is a mistake in wakebal, not in your files. Please report it with these lines.\n");
     abort();
 }
+
+void (*wb_no_memory_hook)(const char *text);
+
+_Noreturn void wb_no_memory(const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (wb_no_memory_hook) wb_no_memory_hook(text);
+    fprintf(stderr, "wakebal: %s\n", text);
+    abort();
+}

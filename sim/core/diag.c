@@ -50,7 +50,7 @@ struct out {
 
 static void *need(void *p)
 {
-    WB_CHECK(p, "no memory for a message");
+    WB_MEMORY(p, "no memory for a message");
     return p;
 }
 

@@ -42,7 +42,7 @@ void evq_grow(struct evq *q)
     WB_CHECK(q->room < ROOM_MAX, "event set passes %u entries", q->room);
     struct evq bigger;
     int refused = evq_init(&bigger, q->room * 2);
-    WB_CHECK(!refused, "no memory for %u pending events", q->room * 2);
+    WB_MEMORY(!refused, "no memory for %u pending events", q->room * 2);
     memcpy(bigger.h, q->h, q->n * sizeof *q->h);
     bigger.n = q->n;
     bigger.peak = q->peak;

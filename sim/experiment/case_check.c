@@ -37,7 +37,7 @@ int case_check(const struct case_file *c, const struct wb_registry *models, stru
 {
     size_t before = wb_diag_count(d, WB_ERROR);
     struct exp_point *point = calloc(c->nvariants ? c->nvariants : 1, sizeof *point);
-    WB_CHECK(point, "out of memory while a case was checked");
+    WB_MEMORY(point, "out of memory while a case was checked");
     for (size_t i = 0; i < c->nvariants; i++)
         point[i] = (struct exp_point){.cfg = c->variant[i].cfg, .label = c->variant[i].name};
     struct exp_check *k = exp_check_new(models, point, c->nvariants, d);

@@ -127,7 +127,7 @@ int case_compare_expected(struct case_file *const *c, size_t n, const json_t *ex
     *text = NULL;
     if (!schema || (strcmp(schema, "wakebal.expected/1") && strcmp(schema, "wakebal.cases/1"))) return -1;
     FILE *out = open_memstream(text, &size);
-    WB_CHECK(out, "out of memory while verdicts were compared");
+    WB_MEMORY(out, "out of memory while verdicts were compared");
     for (size_t i = 0; i < n; i++)
         differences += compare_case(out, c[i], by_name(json_object_get(expected, "cases"), c[i]->name));
     fclose(out);

@@ -21,7 +21,7 @@ struct loader {
 
 static void *need(void *p)
 {
-    WB_CHECK(p, "out of memory while a case was loaded");
+    WB_MEMORY(p, "out of memory while a case was loaded");
     return p;
 }
 
@@ -214,7 +214,7 @@ static char *ratio_metric(struct loader *l, const char *metric, size_t of, size_
 {
     char *text;
     int n = asprintf(&text, "%s[%s] / %s[%s]", metric, l->c->variant[of].name, metric, l->c->variant[against].name);
-    WB_CHECK(n >= 0, "out of memory while a case was loaded");
+    WB_MEMORY(n >= 0, "out of memory while a case was loaded");
     return text;
 }
 

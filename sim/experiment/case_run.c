@@ -11,7 +11,7 @@
 
 static void *need(void *p)
 {
-    WB_CHECK(p, "out of memory while a case was run");
+    WB_MEMORY(p, "out of memory while a case was run");
     return p;
 }
 

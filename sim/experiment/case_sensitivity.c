@@ -42,7 +42,7 @@ struct ranges {
 
 static void *need(void *p)
 {
-    WB_CHECK(p, "out of memory while the ranges of costs were tried");
+    WB_MEMORY(p, "out of memory while the ranges of costs were tried");
     return p;
 }
 
@@ -154,7 +154,7 @@ static void check_flip(struct ranges *g, struct case_row *r, size_t end, struct 
     char figure[48];
     int rc = asprintf(&r->flips, "%s = %s gives %s", g->end[end].key, g->end[end].value,
                       exp_format_value(figure, sizeof figure, v, r->unit));
-    WB_CHECK(rc >= 0, "out of memory while the ranges of costs were tried");
+    WB_MEMORY(rc >= 0, "out of memory while the ranges of costs were tried");
 }
 
 static void judge_ends(struct ranges *g, struct exp_study *study)
@@ -183,7 +183,9 @@ int case_try_ranges(struct case_file *c, const struct exp_options *opt, struct w
     int rc = -1;
     collect_ends(&g);
     struct exp_study *study = NULL;
-    if (!make_trials(&g)) study = exp_run(g.point, g.npoints, opt, d);
+    struct exp_options ranges = *opt;
+    ranges.stage = "plausible ranges";
+    if (!make_trials(&g)) study = exp_run(g.point, g.npoints, &ranges, d);
     if (study) {
         c->interrupted |= study->interrupted;
         if (!study->interrupted) judge_ends(&g, study);

@@ -17,7 +17,7 @@ struct exp_check {
 
 static void *need(void *p)
 {
-    WB_CHECK(p, "out of memory while a scenario was checked");
+    WB_MEMORY(p, "out of memory while a scenario was checked");
     return p;
 }
 

@@ -13,7 +13,7 @@
 static char *copy(const char *text)
 {
     char *s = strdup(text ? text : "");
-    WB_CHECK(s, "out of memory while a result was described");
+    WB_MEMORY(s, "out of memory while a result was described");
     return s;
 }
 
@@ -52,7 +52,7 @@ static void describe_workloads(struct exp_result *res, const struct wb_config *c
 {
     res->nworkloads = wb_cfg_count(c, "workload");
     res->workload = calloc(res->nworkloads ? res->nworkloads : 1, sizeof *res->workload);
-    WB_CHECK(res->workload, "out of memory while a result was described");
+    WB_MEMORY(res->workload, "out of memory while a result was described");
     for (size_t i = 0; i < res->nworkloads; i++)
         res->workload[i] =
             name_of(c, wb_cfg_path("workload[%zu].name", i), wb_cfg_path("workload[%zu].kind", i), "workload");
@@ -66,7 +66,7 @@ static int compare_params(const void *a, const void *b)
 static void describe_params(struct exp_result *res, const struct exp_point *p)
 {
     res->param = calloc(p->nparams ? p->nparams : 1, sizeof *res->param);
-    WB_CHECK(res->param, "out of memory while a result was described");
+    WB_MEMORY(res->param, "out of memory while a result was described");
     for (size_t i = 0; i < p->nparams; i++)
         res->param[i] = (struct exp_param){copy(p->param[i].key), copy(p->param[i].value)};
     res->nparams = p->nparams;
@@ -77,10 +77,10 @@ static void describe_params(struct exp_result *res, const struct exp_point *p)
 static void describe_identity(struct exp_result *res, const struct wb_config *c)
 {
     char *canonical = wb_cfg_canonical(c), *full, hex[65];
-    WB_CHECK(canonical, "out of memory while a result was described");
+    WB_MEMORY(canonical, "out of memory while a result was described");
     sha256_hex(canonical, strlen(canonical), res->sha256);
     int n = asprintf(&full, "%s\nmodel %s\nreplications %zu\n", canonical, WB_VERSION, res->replications);
-    WB_CHECK(n >= 0, "out of memory while a result was described");
+    WB_MEMORY(n >= 0, "out of memory while a result was described");
     sha256_hex(full, (size_t)n, hex);
     memcpy(res->id, hex, 8);
     free(full);
@@ -155,7 +155,7 @@ static double *all_windows(const struct exp_metric *m, size_t *n)
     *n = 0;
     for (size_t i = 0; i < EXP_WINDOW_REPLICATIONS; i++) *n += m->nwindow[i];
     double *v = malloc((*n ? *n : 1) * sizeof *v);
-    WB_CHECK(v, "out of memory for %zu windows", *n);
+    WB_MEMORY(v, "out of memory for %zu windows", *n);
     for (size_t i = 0, at = 0; i < EXP_WINDOW_REPLICATIONS; at += m->nwindow[i], i++)
         if (m->nwindow[i]) memcpy(v + at, m->window[i], m->nwindow[i] * sizeof *v);
     return v;

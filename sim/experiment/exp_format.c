@@ -10,7 +10,7 @@
 static char *take(size_t n)
 {
     char *s = malloc(n);
-    WB_CHECK(s, "out of memory for %zu bytes of text", n);
+    WB_MEMORY(s, "out of memory for %zu bytes of text", n);
     return s;
 }
 

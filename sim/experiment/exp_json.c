@@ -93,7 +93,7 @@ static int compare_metrics(const void *a, const void *b)
 static json_t *metrics_json(const struct exp_result *res, bool all)
 {
     const struct exp_metric **m = calloc(res->nmetrics ? res->nmetrics : 1, sizeof *m);
-    WB_CHECK(m, "out of memory for %zu metrics", res->nmetrics);
+    WB_MEMORY(m, "out of memory for %zu metrics", res->nmetrics);
     for (size_t i = 0; i < res->nmetrics; i++) m[i] = &res->metric[i];
     qsort(m, res->nmetrics, sizeof *m, compare_metrics);
     json_t *a = json_array();
@@ -132,7 +132,7 @@ static int compare_names(const void *a, const void *b)
 static json_t *named_json(const struct exp_named *list, size_t n, const char *key, double scale)
 {
     const struct exp_named **p = calloc(n ? n : 1, sizeof *p);
-    WB_CHECK(p, "out of memory for %zu names", n);
+    WB_MEMORY(p, "out of memory for %zu names", n);
     for (size_t i = 0; i < n; i++) p[i] = &list[i];
     qsort(p, n, sizeof *p, compare_names);
     json_t *a = json_array();

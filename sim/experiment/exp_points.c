@@ -12,7 +12,7 @@
 
 static void *need(void *p)
 {
-    WB_CHECK(p, "out of memory while points were made");
+    WB_MEMORY(p, "out of memory while points were made");
     return p;
 }
 
@@ -191,6 +191,7 @@ int exp_points_warmup(struct exp_points *p, struct wb_scenario *s, const struct 
     }
     struct exp_options quiet = *opt;
     quiet.inspect = NULL;
+    quiet.stage = "warm-up";
     struct exp_study *study = !rc && n ? exp_run(pilot, n, &quiet, d) : NULL;
     if (n && !rc) rc = study ? replace_warmups(p, s, index, study, d) : -1;
     p->pilots = n > 0;

@@ -12,7 +12,7 @@
 
 static void *need(void *p)
 {
-    WB_CHECK(p, "out of memory while results were gathered");
+    WB_MEMORY(p, "out of memory while results were gathered");
     return p;
 }
 
@@ -414,7 +414,7 @@ void exp_result_note(struct exp_result *res, const char *code, const char *fmt, 
     va_start(ap, fmt);
     int n = vasprintf(&text, fmt, ap);
     va_end(ap);
-    WB_CHECK(n >= 0, "out of memory for a note");
+    WB_MEMORY(n >= 0, "out of memory for a note");
     res->note = need(realloc(res->note, (res->nnotes + 1) * sizeof *res->note));
     struct exp_note *note = &res->note[res->nnotes++];
     snprintf(note->code, sizeof note->code, "%s", code);

@@ -64,7 +64,7 @@ static void say_stalled(struct task *t, const struct wb_sim *s)
     const char *name = wb_sim_stalled(s, &instance);
     t->failed = true;
     int n = asprintf(&t->why, "workload[%u]: task '%s' goes on and on without time passing", instance, name);
-    WB_CHECK(n >= 0, "out of memory for a message");
+    WB_MEMORY(n >= 0, "out of memory for a message");
 }
 
 static void simulate(struct pool *p, struct task *t)
@@ -130,7 +130,7 @@ static void collect_tasks(struct pool *p)
     for (size_t w = 0; w < p->nworks; w++)
         if (!p->work[w].done) n += p->work[w].planned - p->work[w].res->replications;
     p->task = calloc(n ? n : 1, sizeof *p->task);
-    WB_CHECK(p->task, "out of memory for %zu simulations", n);
+    WB_MEMORY(p->task, "out of memory for %zu simulations", n);
     p->ntasks = 0;
     for (size_t w = 0; w < p->nworks; w++) {
         struct work *k = &p->work[w];
@@ -138,6 +138,7 @@ static void collect_tasks(struct pool *p)
             p->task[p->ntasks++] = (struct task){.work = w, .replication = (uint32_t)r};
     }
     p->progress.runs += p->ntasks;
+    if (p->opt->progress) p->opt->progress(p->opt->ctx, &p->progress); /* so many are planned */
 }
 
 /* Fold what was run. A replication after a missing one (interrupted) is dropped, so that samples stay a prefix. */
@@ -239,11 +240,11 @@ static bool all_done(const struct pool *p)
 static struct exp_study *make_study(struct pool *p, bool failed)
 {
     struct exp_study *study = calloc(1, sizeof *study);
-    WB_CHECK(study, "out of memory for a study");
+    WB_MEMORY(study, "out of memory for a study");
     study->n = p->nworks;
     study->interrupted = stopped(p) && !all_done(p);
     study->result = calloc(p->nworks ? p->nworks : 1, sizeof(struct exp_result *));
-    WB_CHECK(study->result, "out of memory for a study");
+    WB_MEMORY(study->result, "out of memory for a study");
     for (size_t i = 0; i < p->nworks; i++) {
         struct exp_result *res = p->work[i].res;
         if (failed || !res->replications) {
@@ -262,8 +263,8 @@ static struct exp_study *make_study(struct pool *p, bool failed)
 struct exp_study *exp_run(const struct exp_point *point, size_t n, const struct exp_options *opt, struct wb_diag *d)
 {
     struct pool p = {.opt = opt, .nworks = n, .work = calloc(n ? n : 1, sizeof(struct work))};
-    WB_CHECK(p.work, "out of memory for %zu points", n);
-    p.progress = (struct exp_progress){.points = n, .half_width = INFINITY};
+    WB_MEMORY(p.work, "out of memory for %zu points", n);
+    p.progress = (struct exp_progress){.points = n, .half_width = INFINITY, .stage = opt->stage};
     for (size_t i = 0; i < n; i++) plan(&p.work[i], &point[i]);
     while (!all_done(&p) && !stopped(&p)) {
         run_round(&p);

@@ -28,6 +28,7 @@ struct exp_progress {
     size_t points, points_done;
     size_t runs, runs_done;  /* planned so far; done */
     const char *label;       /* of the point that finished last */
+    const char *stage;       /* what these runs are for, when they are not the points themselves; or NULL */
     double half_width, goal; /* widest relative half width of the points at work (INFINITY: unknown) and its goal */
 };
 
@@ -35,6 +36,7 @@ struct exp_options {
     const struct wb_registry *registry;
     struct wb_run_options run;
     uint32_t jobs;            /* 0 = as many as CPUs */
+    const char *stage;        /* for the progress: "warm-up"; or NULL */
     const volatile int *stop; /* not 0: break off what is in flight and return; may be NULL */
     void (*progress)(void *ctx, const struct exp_progress *p); /* called by one thread at a time; may be NULL */
     /* Sees each finished simulation of replication 0 before it is freed, one at a time; may be NULL. */

@@ -16,7 +16,7 @@ static int compare_double(const void *a, const void *b)
 static double *sorted_copy(const double *sample, size_t n, size_t *kept)
 {
     double *v = malloc((n ? n : 1) * sizeof *v);
-    WB_CHECK(v, "out of memory for %zu samples", n);
+    WB_MEMORY(v, "out of memory for %zu samples", n);
     *kept = 0;
     for (size_t i = 0; i < n; i++)
         if (!isnan(sample[i])) v[(*kept)++] = sample[i];
@@ -102,7 +102,7 @@ static double scatter(const double *sum, const double *square, size_t from, size
 static size_t best_split(const double *v, size_t n, double *left_over)
 {
     double *sum = calloc(2 * (n + 1), sizeof *sum);
-    WB_CHECK(sum, "out of memory for %zu samples", n);
+    WB_MEMORY(sum, "out of memory for %zu samples", n);
     double *square = sum + n + 1, base = v[n / 2];
     for (size_t i = 0; i < n; i++) {
         sum[i + 1] = sum[i] + (v[i] - base);

@@ -37,7 +37,7 @@ static const char **varied_keys(struct exp_result *const *res, size_t n, size_t 
             while (k < *nkeys && strcmp(key[k], res[i]->param[p].key)) k++;
             if (k < *nkeys) continue;
             key = realloc(key, (*nkeys + 1) * sizeof *key);
-            WB_CHECK(key, "out of memory for column names");
+            WB_MEMORY(key, "out of memory for column names");
             key[(*nkeys)++] = res[i]->param[p].key;
         }
     return key;
@@ -93,7 +93,7 @@ struct md_row {
 static char *owned(const char *text)
 {
     char *s = strdup(text);
-    WB_CHECK(s, "out of memory for a table");
+    WB_MEMORY(s, "out of memory for a table");
     return s;
 }
 
@@ -153,7 +153,7 @@ static void md_result(FILE *out, const struct exp_result *res)
 {
     static const char *const head[MD_COLUMNS] = {"metric", "workload", "mean", "interval", "n"};
     struct md_row *row = calloc(res->nmetrics + 1, sizeof *row);
-    WB_CHECK(row, "out of memory for a table");
+    WB_MEMORY(row, "out of memory for a table");
     for (size_t c = 0; c < MD_COLUMNS; c++) row[0].cell[c] = owned(head[c]);
     for (size_t i = 0; i < res->nmetrics; i++) row[i + 1] = md_metric(res, &res->metric[i]);
     const char *name = *res->label ? res->label : *res->title ? res->title : res->machine;

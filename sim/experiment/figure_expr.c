@@ -128,7 +128,7 @@ static bool read_operator(struct parser *s)
 struct figure_expr *figure_expr_parse(const char *text, size_t *at, const char **why)
 {
     struct parser s = {.text = text, .p = text, .e = calloc(1, sizeof *s.e)};
-    WB_CHECK(s.e, "out of memory for an expression");
+    WB_MEMORY(s.e, "out of memory for an expression");
     bool operand_seen = false;
     for (;;) {
         while (isspace((unsigned char)*s.p)) s.p++;

@@ -296,13 +296,11 @@ struct wb_sim *wb_sim_build(const struct wb_config *cfg, const struct wb_registr
                             const struct wb_run_options *opt, struct wb_diag *d)
 {
     static const struct wb_run_options none;
+    size_t errors = wb_diag_count(d, WB_ERROR);
     struct wb_machine *m = wb_machine_build(cfg, d);
     if (!m) return NULL;
     struct wb_sim *s = calloc(1, sizeof *s);
-    if (!s) {
-        wb_machine_free(m);
-        return NULL;
-    }
+    WB_MEMORY(s, "out of memory for a simulation");
     arena_init(&s->arena, "simulation");
     s->cfg = cfg;
     s->reg = reg;
@@ -316,6 +314,9 @@ struct wb_sim *wb_sim_build(const struct wb_config *cfg, const struct wb_registr
     s->audit = s->opt.audit;
     wb_where = (struct wb_where){.replication = replication, .cpu = WB_NO_CPU, .task = WB_NO_TASK};
     if (!build_all(s, &s->opt, d)) return s;
+    WB_MEMORY(wb_diag_count(d, WB_ERROR) > errors,
+              "out of memory for a simulation of %u CPUs and %u tasks, of which %zu KiB were made", s->ncpus, s->ntasks,
+              s->arena.used / 1024);
     wb_sim_free(s);
     return NULL;
 }

@@ -156,7 +156,7 @@ struct kept {
 struct wb_metric_def *result_keep(struct wb_sim *s, const struct wb_metric_def *def, const char *name)
 {
     struct kept *k = calloc(1, sizeof *k);
-    WB_CHECK(k, "out of memory for the result");
+    WB_MEMORY(k, "out of memory for the result");
     k->def = *def;
     (void)snprintf(k->name, sizeof k->name, "%s", name);
     k->def.name = k->name;
@@ -168,7 +168,7 @@ struct wb_metric_def *result_keep(struct wb_sim *s, const struct wb_metric_def *
 static void *need(size_t n, size_t size)
 {
     void *p = calloc(n ? n : 1, size);
-    WB_CHECK(p, "out of memory for the result");
+    WB_MEMORY(p, "out of memory for the result");
     return p;
 }
 
@@ -228,7 +228,7 @@ const struct wb_result *wb_sim_result(struct wb_sim *s)
     r->replication = s->replication;
     r->finished = s->finished || !s->stop_when_done;
     figures(s);
-    WB_CHECK(!measure_result(s->m, r), "out of memory for the result");
+    WB_MEMORY(!measure_result(s->m, r), "out of memory for the result");
     r->events = s->popped;
     r->stale = s->stale;
     r->inlined = s->inlined;

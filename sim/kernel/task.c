@@ -7,7 +7,7 @@
 void *wb_sim_alloc(struct wb_sim *s, size_t bytes)
 {
     void *p = arena_alloc(&s->arena, 1, bytes ? bytes : 1, 16);
-    WB_CHECK(p, "out of memory while building (%zu bytes)", bytes);
+    WB_MEMORY(p, "out of memory while a simulation of %u CPUs is built (%zu bytes more)", s->ncpus, bytes);
     return p;
 }
 
@@ -17,7 +17,7 @@ void *table_grow(void *old, uint32_t *room, size_t size)
 {
     uint32_t want = *room ? *room + *room / 2 : 64;
     void *p = realloc(old, want * size);
-    WB_CHECK(p, "out of memory while building (a table of %u)", want);
+    WB_MEMORY(p, "out of memory while building (a table of %u)", want);
     *room = want;
     return p;
 }
@@ -41,7 +41,7 @@ const char *sim_intern(struct wb_sim *s, const char *text, uint32_t *id)
     }
     if (s->nnames == s->names_room) s->names = table_grow(s->names, &s->names_room, sizeof *s->names);
     char *copy = arena_strdup(&s->arena, text, strlen(text));
-    WB_CHECK(copy, "out of memory while building");
+    WB_MEMORY(copy, "out of memory while building");
     *id = s->nnames;
     return s->names[s->nnames++] = copy;
 }

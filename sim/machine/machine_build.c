@@ -178,7 +178,7 @@ static uint32_t *take_table(const struct wb_config *cfg, const char *path, uint3
     if (!wb_cfg_has(cfg, path)) return NULL;
     size_t count = wb_cfg_count(cfg, path);
     uint32_t *v = calloc(count ? count : 1, sizeof *v);
-    WB_CHECK(v, "out of memory for %s", path);
+    WB_MEMORY(v, "out of memory for %s", path);
     for (size_t i = 0; i < count; i++) v[i] = (uint32_t)WB_MIN((uint64_t)wb_cfg_int_at(cfg, path, i), UINT32_MAX);
     *n = (uint32_t)count;
     return v;
@@ -198,7 +198,7 @@ static int fill_distance(const struct wb_config *cfg, struct wb_topo_options *op
     uint32_t n, *v = take_table(cfg, "machine.node_distance", &n);
     if (!v) return 0;
     uint8_t *dist = calloc(n ? n : 1, 1);
-    WB_CHECK(dist, "out of memory for machine.node_distance");
+    WB_MEMORY(dist, "out of memory for machine.node_distance");
     int rc = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (v[i] < 10 || v[i] > 255) {

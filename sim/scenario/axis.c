@@ -29,7 +29,7 @@ struct wb_axes {
 struct wb_axes *wb_axes_new(const struct wb_key_registry *keys)
 {
     struct wb_axes *a = calloc(1, sizeof *a);
-    WB_CHECK(a, "out of memory");
+    WB_MEMORY(a, "out of memory");
     arena_init(&a->arena, "axes");
     a->keys = keys;
     return a;

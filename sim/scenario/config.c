@@ -10,14 +10,14 @@ void *config_grow(void *array, size_t n, size_t *cap, size_t size)
     if (n < *cap) return array;
     *cap = *cap * 2 + 16;
     array = realloc(array, *cap * size);
-    WB_CHECK(array, "out of memory while loading a scenario");
+    WB_MEMORY(array, "out of memory while loading a scenario");
     return array;
 }
 
 struct wb_config *config_new(const struct wb_key_registry *keys)
 {
     struct wb_config *c = calloc(1, sizeof *c);
-    WB_CHECK(c, "out of memory while loading a scenario");
+    WB_MEMORY(c, "out of memory while loading a scenario");
     arena_init(&c->arena, "config");
     c->keys = keys;
     return c;
@@ -55,7 +55,7 @@ static void index_all(struct wb_config *c)
     while (c->slots < 2 * c->cap + 2) c->slots = c->slots ? c->slots * 2 : 64;
     free(c->slot);
     c->slot = calloc(c->slots, sizeof *c->slot);
-    WB_CHECK(c->slot, "out of memory while loading a scenario");
+    WB_MEMORY(c->slot, "out of memory while loading a scenario");
     for (size_t i = 0; i < c->n; i++) insert_slot(c, i);
 }
 
@@ -354,7 +354,7 @@ void wb_cfg_error(const struct wb_config *c, struct wb_diag *d, const char *path
     va_start(ap, fmt);
     int n = vasprintf(&text, fmt, ap);
     va_end(ap);
-    WB_CHECK(n >= 0, "out of memory");
+    WB_MEMORY(n >= 0, "out of memory");
     if (at.file)
         wb_diag_add(d, WB_ERROR, "E150", at, fix, "%s", text);
     else

@@ -109,7 +109,7 @@ char *wb_cfg_print(const struct wb_config *c)
     char *text = NULL;
     size_t len, width = 0;
     FILE *out = open_memstream(&text, &len);
-    WB_CHECK(out, "out of memory");
+    WB_MEMORY(out, "out of memory");
     for (size_t i = 0; i < c->n; i++) width = WB_MAX(width, strlen(c->entry[i].path));
     width = WB_MIN(width, (size_t)40);
     fputs("# effective configuration of ", out);
@@ -123,7 +123,7 @@ char *wb_cfg_print(const struct wb_config *c)
         fputs("\n", out);
     }
     fclose(out);
-    WB_CHECK(text, "out of memory");
+    WB_MEMORY(text, "out of memory");
     return text;
 }
 
@@ -132,13 +132,13 @@ char *wb_cfg_canonical(const struct wb_config *c)
     char *text = NULL;
     size_t len;
     FILE *out = open_memstream(&text, &len);
-    WB_CHECK(out, "out of memory");
+    WB_MEMORY(out, "out of memory");
     for (size_t i = 0; i < c->n; i++) {
         fprintf(out, "%s = ", c->entry[i].path);
         put_value(out, &c->entry[i], SIZE_MAX);
         fputs("\n", out);
     }
     fclose(out);
-    WB_CHECK(text, "out of memory");
+    WB_MEMORY(text, "out of memory");
     return text;
 }

@@ -248,7 +248,7 @@ struct wb_expr *wb_expr_parse(const char *text, struct wb_place at, struct wb_di
 {
     struct wb_expr *e = calloc(1, sizeof *e);
     struct reader *r = calloc(1, sizeof *r);
-    WB_CHECK(e && r, "out of memory");
+    WB_MEMORY(e && r, "out of memory");
     arena_init(&e->arena, "expr");
     e->text = scan_strdup(&e->arena, text, strlen(text));
     e->place = at;

@@ -41,7 +41,7 @@ static int compare_rows(const void *a, const void *b)
 struct wb_key_registry *wb_keys_new(void)
 {
     struct wb_key_registry *r = calloc(1, sizeof *r);
-    WB_CHECK(r, "out of memory");
+    WB_MEMORY(r, "out of memory");
     wb_keys_add(r, wb_scenario_keys, wb_scenario_keys_n);
     return r;
 }
@@ -69,7 +69,7 @@ void wb_keys_add(struct wb_key_registry *r, const struct wb_key *rows, size_t n)
     if (r->n + n > r->cap) {
         r->cap = (r->n + n) * 2;
         r->row = realloc(r->row, r->cap * sizeof *r->row);
-        WB_CHECK(r->row, "out of memory");
+        WB_MEMORY(r->row, "out of memory");
     }
     for (size_t i = 0; i < n; i++) r->row[r->n++] = &rows[i];
     qsort(r->row, r->n, sizeof *r->row, compare_rows);
@@ -160,7 +160,7 @@ size_t keys_children(const struct wb_key_registry *r, const char *pattern, const
     size_t plen = *pattern ? strlen(pattern) + 1 : 0, n = 0, used = 0, last_len = 0;
     const char *last = NULL;
     *text = calloc(r->n + 1, KEYS_PATTERN_MAX);
-    WB_CHECK(*text, "out of memory");
+    WB_MEMORY(*text, "out of memory");
     for (size_t i = 0; i < r->n; i++) {
         const char *p = r->row[i]->path;
         if (plen && (strncmp(p, pattern, plen - 1) || p[plen - 1] != '.')) continue;
@@ -219,7 +219,7 @@ static char *collect_words(const struct wb_key_registry *r, const char *scope)
         while (*p && n < WB_ARRAY_SIZE(words)) {
             size_t w = strcspn(p, " ");
             words[n] = strndup(p, w);
-            WB_CHECK(words[n], "out of memory");
+            WB_MEMORY(words[n], "out of memory");
             n++;
             room += w + 1;
             p += w + strspn(p + w, " ");
@@ -227,7 +227,7 @@ static char *collect_words(const struct wb_key_registry *r, const char *scope)
     }
     qsort(words, n, sizeof words[0], compare_words);
     all = calloc(room, 1);
-    WB_CHECK(all, "out of memory");
+    WB_MEMORY(all, "out of memory");
     for (size_t i = 0; i < n; i++) {
         if (i && !strcmp(words[i], words[i - 1])) continue;
         if (*all) strcat(all, " ");
@@ -245,7 +245,7 @@ const char *wb_keys_selectors(struct wb_key_registry *r, const char *scope)
     size_t i = r->selectors_n++;
     r->selectors[i].scope = strdup(scope);
     r->selectors[i].words = collect_words(r, scope);
-    WB_CHECK(r->selectors[i].scope, "out of memory");
+    WB_MEMORY(r->selectors[i].scope, "out of memory");
     return r->selectors[i].words;
 }
 

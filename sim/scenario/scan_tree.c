@@ -31,14 +31,14 @@ struct parser {
 void *scan_new(struct arena *a, size_t n, size_t size)
 {
     void *p = arena_alloc(a, n, size, 16);
-    WB_CHECK(p, "out of memory while loading a scenario");
+    WB_MEMORY(p, "out of memory while loading a scenario");
     return p;
 }
 
 char *scan_strdup(struct arena *a, const char *text, size_t len)
 {
     char *p = arena_strdup(a, text, len);
-    WB_CHECK(p, "out of memory while loading a scenario");
+    WB_MEMORY(p, "out of memory while loading a scenario");
     return p;
 }
 
@@ -49,7 +49,7 @@ char *scan_printf(struct arena *a, const char *fmt, ...)
     char *text;
     int n = vasprintf(&text, fmt, ap);
     va_end(ap);
-    WB_CHECK(n >= 0, "out of memory while loading a scenario");
+    WB_MEMORY(n >= 0, "out of memory while loading a scenario");
     char *copy = scan_strdup(a, text, (size_t)n);
     free(text);
     return copy;
@@ -96,12 +96,12 @@ static void make_room(struct scan_expanded *x, size_t more)
     if (x->len + more > x->cap) {
         x->cap = (x->len + more) * 2;
         x->text = realloc(x->text, x->cap);
-        WB_CHECK(x->text, "out of memory while loading a scenario");
+        WB_MEMORY(x->text, "out of memory while loading a scenario");
     }
     if (x->segments < x->segments_cap) return;
     x->segments_cap = x->segments_cap * 2 + 8;
     x->segment = realloc(x->segment, x->segments_cap * sizeof *x->segment);
-    WB_CHECK(x->segment, "out of memory while loading a scenario");
+    WB_MEMORY(x->segment, "out of memory while loading a scenario");
 }
 
 /* Append what lies between the last copy and `to`. */
@@ -276,7 +276,7 @@ static void add_string(struct parser *p, const struct token *t, const struct tok
     char *whole = NULL;
     size_t len;
     FILE *out = open_memstream(&whole, &len);
-    WB_CHECK(out, "out of memory while loading a scenario");
+    WB_MEMORY(out, "out of memory while loading a scenario");
     fputs(n->text, out);
     while (peek(p, 0).kind == TOKEN_STRING) {
         struct token more = take(p);

@@ -159,7 +159,7 @@ static void list_folder(struct names *l, const char *dir, const char *kind)
         if (e->d_name[0] == '.' || len < 5 || strcmp(e->d_name + len - 4, ".cfg")) continue;
         l->name = config_grow(l->name, l->n + 1, &l->cap, sizeof *l->name);
         l->name[l->n] = strndup(e->d_name, len - 4);
-        WB_CHECK(l->name[l->n], "out of memory");
+        WB_MEMORY(l->name[l->n], "out of memory");
         l->n++;
     }
     closedir(d);
@@ -177,7 +177,7 @@ char **wb_scenario_list(const char *kind, size_t *n)
     for (const char *p = getenv("WAKEBAL_PATH"); p && *p;) {
         size_t len = strcspn(p, ":");
         char *dir = strndup(p, len);
-        WB_CHECK(dir, "out of memory");
+        WB_MEMORY(dir, "out of memory");
         list_folder(&l, dir, kind);
         free(dir);
         p += len + (p[len] == ':');

@@ -356,7 +356,7 @@ static void name_scenario(struct wb_scenario *s, const char *path)
 static struct wb_scenario *new_scenario(const struct wb_key_registry *keys, const struct wb_scenario_options *o)
 {
     struct wb_scenario *s = calloc(1, sizeof *s);
-    WB_CHECK(s, "out of memory while loading a scenario");
+    WB_MEMORY(s, "out of memory while loading a scenario");
     arena_init(&s->arena, "scenario");
     s->keys = keys;
     s->reader = o && o->reader ? o->reader : &wb_reader_files;

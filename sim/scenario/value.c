@@ -60,7 +60,7 @@ static int complain(const struct value_context *x, const char *code, struct wb_p
     va_start(ap, fmt);
     int n = vasprintf(&text, fmt, ap);
     va_end(ap);
-    WB_CHECK(n >= 0, "out of memory");
+    WB_MEMORY(n >= 0, "out of memory");
     wb_diag_add(x->d, WB_ERROR, code, at, fix, "%s%s", at.file ? "" : x->prefix, text);
     free(text);
     return -1;

@@ -30,4 +30,10 @@ stop 2 TERM $w run hog -j 1 --duration 100ms -r 100000 --export-json "$tmp/x.jso
 has "$tmp/err" "complete replications are reported"
 has "$tmp/out" "Work"
 has "$tmp/x.json" '"interrupted"'
+
+# In a log: a line now and then, also while no run ends, and none with -q.
+stop 3 TERM $w run pipe --duration 1000s -r 2 --warmup none --progress always
+grep -qE '^wakebal: 0 of 2 runs done after 00:0[12]$' "$tmp/err" || fail "no sign of life in the log"
+code 0 $w run hog -r 3 --duration 10ms
+hasnt "$tmp/err" "runs done"
 finish

@@ -57,6 +57,17 @@ _Noreturn void wb_bug(const char *file, int line, const char *cond, const char *
         if (WB_UNLIKELY(!(cond))) wb_bug(__FILE__, __LINE__, #cond, __VA_ARGS__); \
     } while (0)
 
+/* The system gives no memory: a refusal, no bug of ours and no mistake of the user. What was being made, and of what
+ * size, goes to the hook, which does not return; without one the text is printed and the process aborts, as it cannot
+ * go on. Set once, before threads are made. */
+extern void (*wb_no_memory_hook)(const char *text);
+_Noreturn void wb_no_memory(const char *fmt, ...) WB_PRINTF(1, 2);
+
+#define WB_MEMORY(got, ...) \
+    do { \
+        if (WB_UNLIKELY(!(got))) wb_no_memory(__VA_ARGS__); \
+    } while (0)
+
 #ifdef WB_DEBUG
 #define WB_DEBUG_CHECK(cond, ...) WB_CHECK(cond, __VA_ARGS__)
 #else
