@@ -72,15 +72,15 @@ struct skb_block {
 void skb_pool_init(struct wb_sim *s, struct skb_pool *p, uint32_t version, uint32_t page_bytes)
 {
     *p = (struct skb_pool){.sim = s, .rules = skb_rules_at(version), .page_bytes = page_bytes};
-    p->touched = (p->rules->head_bytes + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
-    p->head_room = p->touched + p->rules->info_bytes;
+    p->head = (p->rules->head_bytes + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
+    p->copy_q = WB_S * 1024 / wb_machine_costs(wb_machine_of(s))->copy_rate[0];
     p->fn_alloc = wb_fn_id(s, "alloc_skb", WB_CAT_SYSCALL, 0);
     p->fn_free = wb_fn_id(s, "kfree_skb", WB_CAT_SYSCALL, 0);
 }
 
 static uint32_t pages_of(const struct skb_pool *p, uint32_t bytes)
 {
-    return (uint32_t)(((uint64_t)p->head_room + bytes + p->page_bytes - 1) / p->page_bytes);
+    return (uint32_t)(((uint64_t)p->head + bytes + p->rules->info_bytes + p->page_bytes - 1) / p->page_bytes);
 }
 
 void skb_reserve(struct skb_pool *p, uint32_t n, uint32_t bytes)
@@ -161,14 +161,18 @@ struct long_copy {
     const struct skb_pool *p;
     struct skb_move m;
     uint32_t page, at; /* where the next piece begins */
-    uint16_t fn;
+    uint16_t fn, head_fn;
     uint8_t dir;
+    bool head; /* it is touched first */
 };
 
 static enum wb_ret long_copy_step(struct wb_exec *x, void *frame)
 {
     struct long_copy *f = frame;
     WB_BEGIN(f);
+    if (f->head)
+        WB_TOUCH(x, f, WB_SPAN(f->m.b->page, 0, f->p->head), WB_RANDOM, f->dir == SKB_IN ? WB_WRITE : WB_READ,
+                 f->head_fn);
     while (f->m.n) {
         WB_FLUSH(x, f);
         WB_FRAMED_(f, copy_piece(x, &f->m, (struct wb_span){f->page, f->at, WB_MIN(f->m.n, f->p->page_bytes - f->at)},
@@ -182,21 +186,49 @@ static enum wb_ret long_copy_step(struct wb_exec *x, void *frame)
     WB_END();
 }
 
-bool skb_copy_start(struct wb_exec *x, const struct skb_pool *p, const struct skb_move *m, enum skb_direction dir,
-                    uint16_t fn)
+static struct long_copy *start_long(struct wb_exec *x, const struct skb_pool *p, const struct skb_move *m,
+                                    enum skb_direction dir)
 {
-    uint32_t at = p->head_room + m->at;
-    WB_CHECK((uint64_t)m->at + m->n <= m->b->len, "a copy beyond the %u bytes of a buffer", m->b->len);
-    if (at + m->n <= p->page_bytes) return copy_piece(x, m, (struct wb_span){m->b->page, at, m->n}, dir, fn);
     struct long_copy *f = WB_PUSH(x, long_copy_step, struct long_copy);
     f->p = p;
     f->m = *m;
-    f->fn = fn;
+    f->fn = WB_FN_COPY_USER;
     f->dir = (uint8_t)dir;
     f->page = m->b->page;
-    for (f->at = at; f->at >= p->page_bytes; f->at -= p->page_bytes)
+    for (f->at = p->head + m->at; f->at >= p->page_bytes; f->at -= p->page_bytes)
         f->page = wb_page_note(wb_machine_state_of(x->sim), f->page)->next;
+    return f;
+}
+
+static void check_move(const struct skb_move *m)
+{
+    WB_CHECK((uint64_t)m->at + m->n <= m->b->len, "a copy beyond the %u bytes of a buffer", m->b->len);
+}
+
+bool skb_copy_start(struct wb_exec *x, const struct skb_pool *p, const struct skb_move *m, enum skb_direction dir,
+                    uint16_t fn)
+{
+    uint32_t at = p->head + m->at;
+    check_move(m);
+    if (at + m->n <= p->page_bytes) return copy_piece(x, m, (struct wb_span){m->b->page, at, m->n}, dir, fn);
+    start_long(x, p, m, dir)->fn = fn;
     return true;
+}
+
+bool skb_use_start(struct wb_exec *x, const struct skb_pool *p, const struct skb_move *m, enum skb_direction dir,
+                   uint16_t fn)
+{
+    check_move(m);
+    if (m->at + m->n > SKB_SHORT) {
+        struct long_copy *f = start_long(x, p, m, dir);
+        f->head = true;
+        f->head_fn = fn;
+        return true;
+    }
+    /* the caller's buffer is taken to be in reach */
+    wb_charge(x, WB_FN_COPY_USER, WB_CAT_COPY, m->n * p->copy_q >> 10);
+    return wb_touch_start(x, WB_SPAN(m->b->page, 0, p->head + m->at + m->n), WB_RANDOM,
+                          dir == SKB_IN ? WB_WRITE : WB_READ, fn);
 }
 
 /* ---- queues ---- */

@@ -30,6 +30,23 @@
 /* "2.6.22", "6.12", "5.15.3"; false when it is no version. */
 bool ipc_parse_version(const char *text, uint32_t *version);
 
+/* A line that is touched a few cycles after the last thing that others could see: it is touched at the time of that,
+ * which saves the engine half of its events. A miss of up to SOCK_SOON in the order of accesses. */
+#define SOCK_SOON (20 * WB_NS)
+#define SOCK_LINE(x, f, line, kind, fn) \
+    do { \
+        if (wb_charged(x) > SOCK_SOON) WB_FLUSH(x, f); \
+        wb_line_use((x), (line), (kind), (fn)); \
+    } while (0)
+/* A lock inside another one that has just been taken, and both dropped together. */
+#define SOCK_LOCK_INNER(x, f, l) WB_SPIN_LOCK_NOFLUSH_(x, f, l)
+#define SOCK_UNLOCK_BOTH(x, f, inner, outer) \
+    do { \
+        WB_FLUSH(x, f); \
+        wb_spin_drop((x), (inner)); \
+        wb_spin_drop((x), (outer)); \
+    } while (0)
+
 #define IPC_EINTR (-4)
 #define IPC_EAGAIN (-11)
 #define IPC_EPIPE (-32)
@@ -77,8 +94,8 @@ struct skb_pool {
     struct wb_sim *sim;
     const struct skb_rules *rules;
     uint32_t page_bytes;
-    uint32_t head_room; /* bytes in front of the data in the first page */
-    uint32_t touched;   /* bytes of the head that are written when it is made */
+    uint32_t head;   /* bytes of struct sk_buff, in lines; the data begins behind it */
+    uint64_t copy_q; /* ps per 1024 bytes of a copy in the innermost cache */
     struct skb *free;
     struct skb_block *fresh; /* records that were never used */
     uint64_t alive, made;
@@ -90,21 +107,11 @@ void skb_pool_init(struct wb_sim *s, struct skb_pool *p, uint32_t version, uint3
 /* At most n more buffers, of at most `bytes` each, will be alive at once. */
 void skb_reserve(struct skb_pool *p, uint32_t n, uint32_t bytes);
 
-/* Immediate (flush first): a buffer for `bytes` from this CPU's list; charges alloc_skb. The head is not touched yet:
- * use SKB_ALLOC. */
+/* Immediate (flush first): a buffer for `bytes` from this CPU's list; charges alloc_skb. Its memory is touched by
+ * SKB_ALLOC, or by SKB_USE when it is filled. */
 struct skb *skb_take(struct wb_exec *x, struct skb_pool *p, uint32_t bytes);
 /* Immediate: back to this CPU's list; charges kfree_skb. */
 void skb_put(struct wb_exec *x, struct skb_pool *p, struct skb *b);
-/* dst = a buffer of n bytes whose head this CPU has written. dst must lie in the frame. */
-#define SKB_ALLOC(x, f, p, dst, n) \
-    do { \
-        WB_FLUSH(x, f); \
-        (dst) = skb_take((x), (p), (n)); \
-        WB_FRAMED_(f, wb_touch_start((x), WB_SPAN((dst)->page, 0, (p)->touched), WB_RANDOM, WB_WRITE, (p)->fn_alloc)); \
-    } while (0)
-/* The receiver looks at the head. */
-#define SKB_LOOK(x, f, p, b, fn) WB_TOUCH(x, f, WB_SPAN((b)->page, 0, (p)->touched), WB_RANDOM, WB_READ, (fn))
-
 enum skb_direction { SKB_IN, SKB_OUT };
 /* n bytes between the caller's buffer region and the buffer's data from byte `at` on. */
 struct skb_move {
@@ -113,7 +120,7 @@ struct skb_move {
     uint32_t buf;
     uint64_t buf_off;
 };
-/* As wb_copy_start: true = a frame was pushed. Flush first. */
+/* As wb_copy_start: true = a frame was pushed. Flush first. Only the data, as a stream. */
 bool skb_copy_start(struct wb_exec *x, const struct skb_pool *p, const struct skb_move *m, enum skb_direction dir,
                     uint16_t fn);
 #define SKB_COPY(x, f, p, m, dir, fn) \
@@ -121,6 +128,25 @@ bool skb_copy_start(struct wb_exec *x, const struct skb_pool *p, const struct sk
         WB_FLUSH(x, f); \
         WB_FRAMED_(f, skb_copy_start((x), (p), (m), (dir), (fn))); \
     } while (0)
+/* Head and data at once: written (SKB_IN) or read (SKB_OUT). Up to SKB_SHORT bytes they are one random touch under
+ * `fn`, bound by latency, and a copy in reach; more are a touch of the head and a stream. */
+#define SKB_SHORT 512u
+bool skb_use_start(struct wb_exec *x, const struct skb_pool *p, const struct skb_move *m, enum skb_direction dir,
+                   uint16_t fn);
+#define SKB_USE(x, f, p, m, dir, fn) \
+    do { \
+        WB_FLUSH(x, f); \
+        WB_FRAMED_(f, skb_use_start((x), (p), (m), (dir), (fn))); \
+    } while (0)
+/* The head alone. SKB_ALLOC: dst = a buffer for n bytes whose head this CPU has written; dst must lie in the frame.
+ * SKB_LOOK: its reader looks at it. */
+#define SKB_ALLOC(x, f, p, dst, n) \
+    do { \
+        WB_FLUSH(x, f); \
+        (dst) = skb_take((x), (p), (n)); \
+        WB_FRAMED_(f, wb_touch_start((x), WB_SPAN((dst)->page, 0, (p)->head), WB_RANDOM, WB_WRITE, (p)->fn_alloc)); \
+    } while (0)
+#define SKB_LOOK(x, f, p, b, fn) WB_TOUCH(x, f, WB_SPAN((b)->page, 0, (p)->head), WB_RANDOM, WB_READ, (fn))
 
 /* ---- queues of buffers ---- */
 struct skb_queue {
@@ -171,7 +197,7 @@ void sock_wake(struct wb_exec *x, struct sock_core *k, const struct sock_wake *h
  * call; a process of its own looks only. */
 #define SOCK_FGET(x, f, line, fn) \
     do { \
-        if ((x)->task->shares_files) WB_LINE(x, f, line, WB_LINE_RMW, fn); \
+        if ((x)->task->shares_files) SOCK_LINE(x, f, line, WB_LINE_RMW, fn); \
     } while (0)
 
 #endif

@@ -27,9 +27,8 @@ static enum wb_ret wake_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     f->ret = -1;
     wb_charge_fn(x, f->how.fn);
-    if (f->how.callback_lock) WB_LINE(x, f, f->k->callback_line, WB_LINE_RMW, f->how.fn);
+    if (f->how.callback_lock) SOCK_LINE(x, f, f->k->callback_line, WB_LINE_RMW, f->how.fn);
     WB_LINE(x, f, f->k->wait.lock.line, WB_LINE_READ, f->how.fn);
-    WB_FLUSH(x, f);
     if (wb_waitq_active(&f->k->wait)) {
         WB_CALL(x, f,
                 wb_wake_up(x, &f->k->wait, 1u << WB_INTERRUPTIBLE, f->how.nr_exclusive, f->how.sync ? WB_WF_SYNC : 0));

@@ -41,9 +41,11 @@ static enum wb_ret free_step(struct wb_exec *x, void *frame)
                                               .nr_exclusive = 1}));
         if (x->ret >= 0) wb_counter_add(x, st->count.space_wakes, 1);
         if (x->ret > 0) wb_counter_add(x, st->count.space_woken, (uint64_t)x->ret);
+    } else if (st->rules->callback_lock) { /* looked at under the lock */
+        SOCK_LINE(x, f, k->callback_line, WB_LINE_RMW, st->fn.write_space);
+        SOCK_LINE(x, f, k->callback_line, WB_LINE_RMW, st->fn.write_space);
     }
-    WB_LINE(x, f, k->wmem_line, WB_LINE_RMW, st->fn.wfree);
-    WB_FLUSH(x, f);
+    SOCK_LINE(x, f, k->wmem_line, WB_LINE_RMW, st->fn.wfree);
     skb_put(x, &st->pool, f->b);
     WB_END();
 }
@@ -117,12 +119,11 @@ static enum wb_ret take_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SPIN_LOCK(x, f, &k->lock);
     wb_irq_disable(x);
-    WB_SPIN_LOCK(x, f, &k->rx.lock);
+    SOCK_LOCK_INNER(x, f, &k->rx.lock);
     c->b = skb_remove_first(&k->rx);
     if (c->b) c->me->hand += c->b->len - c->b->off;
-    WB_SPIN_UNLOCK(x, f, &k->rx.lock);
+    SOCK_UNLOCK_BOTH(x, f, &k->rx.lock, &k->lock);
     wb_irq_enable(x);
-    WB_SPIN_UNLOCK(x, f, &k->lock);
     WB_RETURN(x, !c->b && k->shutdown & SOCK_RCV_SHUTDOWN);
     WB_END();
 }
@@ -148,15 +149,13 @@ static enum wb_ret use_step(struct wb_exec *x, void *frame)
     struct sock_core *k = &c->me->k;
     struct skb_move m;
     WB_BEGIN(f);
-    SKB_LOOK(x, f, &st->pool, c->b, st->fn.recvmsg);
     if (c->pid_line == WB_NO_LINE && c->b->cookie[0] != WB_NO_LINE) {
         c->pid_line = c->b->cookie[0];
         c->cred_line = c->b->cookie[1];
         WB_CALL(x, f, unix_cred_set(x, st, c->pid_line, c->cred_line, st->fn.recvmsg));
     }
     c->n = (uint32_t)WB_MIN(c->left, c->b->len - c->b->off);
-    SKB_COPY(x, f, &st->pool, payload(c, &m), SKB_OUT, WB_FN_COPY_USER);
-    WB_FLUSH(x, f);
+    SKB_USE(x, f, &st->pool, payload(c, &m), SKB_OUT, st->fn.recvmsg);
     c->b->off += c->n;
     c->me->hand -= c->n;
     k->out += c->n;

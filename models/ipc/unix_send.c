@@ -59,15 +59,14 @@ static enum wb_ret alloc_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     wb_charge_fn(x, st->fn.alloc);
     WB_LINE(x, f, k->wmem_line, WB_LINE_READ, st->fn.alloc);
-    WB_FLUSH(x, f);
     while (must_wait(k)) {
         if (x->task->killed) WB_RETURN(x, IPC_EINTR);
         WB_CALL(x, f, wait_for_room(x, c));
         WB_LINE(x, f, k->wmem_line, WB_LINE_READ, st->fn.alloc);
-        WB_FLUSH(x, f);
     }
     if (k->shutdown & SOCK_SEND_SHUTDOWN) WB_RETURN(x, IPC_EPIPE);
-    SKB_ALLOC(x, f, &st->pool, c->b, c->n);
+    WB_FLUSH(x, f);
+    c->b = skb_take(x, &st->pool, c->n);
     c->b->cookie[0] = c->b->cookie[1] = WB_NO_LINE;
     WB_LINE(x, f, k->wmem_line, WB_LINE_RMW, st->fn.alloc);
     k->wmem += c->b->truesize;
@@ -104,14 +103,14 @@ static enum wb_ret queue_step(struct wb_exec *x, void *frame)
         f->ret = IPC_EPIPE;
     } else {
         wb_irq_disable(x);
-        WB_SPIN_LOCK(x, f, &k->rx.lock);
+        SOCK_LOCK_INNER(x, f, &k->rx.lock);
         skb_append(&k->rx, c->b);
         k->in += c->n;
-        WB_SPIN_UNLOCK(x, f, &k->rx.lock);
+        SOCK_UNLOCK_BOTH(x, f, &k->rx.lock, &k->lock);
         wb_irq_enable(x);
     }
-    WB_SPIN_UNLOCK(x, f, &k->lock);
     if (f->ret) {
+        WB_SPIN_UNLOCK(x, f, &k->lock);
         WB_CALL(x, f, unix_free_skb(x, c->u->st, c->me, c->b));
         WB_RETURN(x, f->ret);
     }
@@ -162,7 +161,7 @@ enum wb_ret unix_send_step(struct wb_exec *x, void *frame)
         WB_CALL(x, f, alloc_skb(x, f));
         if (x->ret < 0) break;
         if (st->creds) WB_CALL(x, f, unix_cred_attach(x, st, f->b, f->pid_line, f->cred_line));
-        SKB_COPY(x, f, &st->pool, payload(f, &m), SKB_IN, WB_FN_COPY_USER);
+        SKB_USE(x, f, &st->pool, payload(f, &m), SKB_IN, st->pool.fn_alloc);
         WB_CALL(x, f, queue_skb(x, f));
         if (x->ret < 0) break;
         f->off += f->n;

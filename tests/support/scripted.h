@@ -17,6 +17,7 @@
 #include "o1.h"
 #include "pipe.h"
 #include "simtest.h"
+#include "unix.h"
 #include "wakebal/run.h"
 #include "wakebal/scenario.h"
 #include "wbtest.h"
@@ -34,6 +35,8 @@ enum script_code {
     SCRIPT_LOCK,
     SCRIPT_UNLOCK,
     SCRIPT_TRYLOCK,
+    SCRIPT_KILL, /* arg: script, which ends after its call */
+    SCRIPT_MOVE, /* arg: CPU (0 or 1): the own affinity becomes that CPU */
     SCRIPT_AGAIN /* go to the first operation */
 };
 
@@ -48,6 +51,7 @@ struct script {
     sim_time start;
     bool reads, writes; /* holds that end */
     int64_t moved;      /* bytes read or written */
+    bool killed;        /* it ended because it was killed */
     bool ended;
     uint32_t peak; /* bytes of stack used */
     struct wb_task *task;
@@ -64,9 +68,11 @@ struct scripted {
     struct script *script;
     uint32_t n;
     enum wb_sleeplock_kind lock_kind;
+    const char *kind; /* of the channel; NULL: pipe */
     /* after scripted_build() */
     struct wb_sim *sim;
     struct wb_channel *channel;
+    const struct wb_cpumask *only[2];
     struct wb_sleeplock lock;
     struct script_note note[4096];
     uint32_t nnotes;
@@ -105,6 +111,10 @@ static void script_start(struct wb_exec *x, struct script_frame *f, const struct
     case SCRIPT_LOCK: wb_sleeplock_lock(x, &s->lock); break;
     case SCRIPT_UNLOCK: wb_sleeplock_unlock(x, &s->lock); break;
     case SCRIPT_TRYLOCK: x->ret = wb_sleeplock_try(x, &s->lock); break;
+    case SCRIPT_KILL:
+        if (!s->script[op->arg].ended) wb_kill(x, s->script[op->arg].task);
+        break;
+    case SCRIPT_MOVE: wb_set_affinity(x, x->task, s->only[op->arg]); break;
     case SCRIPT_AGAIN: f->pc = 0; break;
     case SCRIPT_DONE: break;
     }
@@ -125,6 +135,8 @@ static enum wb_ret script_step(struct wb_exec *x, void *frame)
         if (!f->pc) continue;
         op = &f->me->op[f->pc - 1];
         script_note(x, f, op);
+        f->me->killed = x->task->killed;
+        if (f->me->killed) break;
         if (op->code == SCRIPT_READ && x->ret <= 0) break;
         if (op->code == SCRIPT_WRITE && x->ret < 0) break;
     }
@@ -162,7 +174,8 @@ static int script_build(struct wb_sim *sim, const struct wb_config *cfg, const c
     uint32_t holders[2] = {0, 0};
     (void)cfg, (void)path, (void)d;
     s->instance = instance;
-    s->channel = wb_ipc_find(sim, "pipe")->open(sim, "scripted");
+    s->channel = wb_ipc_find(sim, s->kind ? s->kind : "pipe")->open(sim, "scripted");
+    for (int c = 0; c < 2; c++) s->only[c] = script_mask(sim, c);
     wb_sleeplock_init(sim, &s->lock, s->lock_kind, false);
     for (uint32_t i = 0; i < s->n; i++) {
         struct script *me = &s->script[i];
@@ -225,9 +238,9 @@ static inline void scripted_build(struct scripted *s, const char *text)
 {
     static const struct wb_workload_ops *const kinds[] = {&script_ops};
     static const struct wb_policy_ops *const policies[] = {&o1_policy};
-    static const struct wb_ipc_ops *const ipcs[] = {&wb_ipc_pipe};
+    static const struct wb_ipc_ops *const ipcs[] = {&wb_ipc_pipe, &wb_ipc_unix};
     static const struct wb_registry reg = {
-        .policies = policies, .npolicies = 1, .workloads = kinds, .nworkloads = 1, .ipcs = ipcs, .nipcs = 1};
+        .policies = policies, .npolicies = 1, .workloads = kinds, .nworkloads = 1, .ipcs = ipcs, .nipcs = 2};
     struct wb_reader reader = {.read = script_read, .exists = script_exists, .ctx = s};
     struct wb_scenario_options o = {.reader = &reader};
     scripted_now = s;

@@ -35,8 +35,9 @@ static void near_to(double got, double want, double by)
 static void keys_pass_the_lint(void **state)
 {
     (void)state;
-    static const struct wb_workload_ops *const kinds[] = {&wb_workload_pipe_bw, &wb_workload_pipe_latency,
-                                                          &wb_workload_hog, &wb_workload_periodic, &wb_workload_custom};
+    static const struct wb_workload_ops *const kinds[] = {&wb_workload_pipe_bw,   &wb_workload_pipe_latency,
+                                                          &wb_workload_hackbench, &wb_workload_hog,
+                                                          &wb_workload_periodic,  &wb_workload_custom};
     for (size_t k = 0; k < WB_ARRAY_SIZE(kinds); k++) {
         assert_true(strlen(kinds[k]->help) > 20 && strlen(kinds[k]->weakness) > 20 && kinds[k]->real);
         for (size_t i = 0; i < kinds[k]->nkeys; i++) {
@@ -178,9 +179,42 @@ static void periodic_keeps_its_period(void **state)
     simtest_free(&t);
 }
 
+/* Each sender writes `loops` messages to each receiver of its group; the time begins when all are ready. */
+static void hackbench_moves_its_messages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keys;
+        double messages, atomics;
+        bool socket;
+    } rows[] = {
+        {"groups = 2; fds = 3; loops = 5;", 90, 12, true},
+        {"groups = 2; fds = 3; loops = 5; mode = \"thread\";", 90, 12, true},
+        {"groups = 1; fds = 4; loops = 10; transport = \"pipe\"; mode = \"thread\";", 160, 0, false},
+        {"from_cmd = \"hackbench 3 thread 7\"; fds = 2;", 84, 12, true},
+    };
+    for (size_t i = 0; i < WB_ARRAY_SIZE(rows); i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "schema = 1;\nmachine : { base = \"nehalem-ep\"; };\nkernel : { base = \"linux-2.6.36\"; };\nworkload "
+                 "= ( { "
+                 "kind = \"hackbench\"; %s } );\nrun : { warmup = \"none\"; };\n",
+                 rows[i].keys);
+        struct simtest t = simtest_build(text, NULL, NULL);
+        assert_int_equal(wb_sim_run(t.sim), 0);
+        double time = simtest_metric(&t, 0, "time");
+        assert_true(time > 0 && time < 0.1); /* the forks before it take longer */
+        near_to(simtest_metric(&t, 0, "messages") * time, rows[i].messages, 0.5);
+        if (rows[i].socket) near_to(machine(&t, "unix.messages"), rows[i].messages, 0);
+        near_to(machine(&t, "unix.cred_atomics"), rows[i].messages * rows[i].atomics, 0);
+        simtest_free(&t);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(keys_pass_the_lint),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hackbench_moves_its_messages),
+                                       cmocka_unit_test(keys_pass_the_lint),
                                        cmocka_unit_test(bandwidth_moves_the_total),
                                        cmocka_unit_test(duration_repeats_for_ever),
                                        cmocka_unit_test(pinning),
