@@ -72,7 +72,7 @@ struct skb_block {
 void skb_pool_init(struct wb_sim *s, struct skb_pool *p, uint32_t version, uint32_t page_bytes)
 {
     *p = (struct skb_pool){.sim = s, .rules = skb_rules_at(version), .page_bytes = page_bytes};
-    p->head = (p->rules->head_bytes + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
+    p->touched = (p->rules->head_bytes + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
     p->copy_q = WB_S * 1024 / wb_machine_costs(wb_machine_of(s))->copy_rate[0];
     p->fn_alloc = wb_fn_id(s, "alloc_skb", WB_CAT_SYSCALL, 0);
     p->fn_free = wb_fn_id(s, "kfree_skb", WB_CAT_SYSCALL, 0);
@@ -80,7 +80,7 @@ void skb_pool_init(struct wb_sim *s, struct skb_pool *p, uint32_t version, uint3
 
 static uint32_t pages_of(const struct skb_pool *p, uint32_t bytes)
 {
-    return (uint32_t)(((uint64_t)p->head + bytes + p->rules->info_bytes + p->page_bytes - 1) / p->page_bytes);
+    return (uint32_t)(((uint64_t)p->touched + bytes + p->rules->info_bytes + p->page_bytes - 1) / p->page_bytes);
 }
 
 void skb_reserve(struct skb_pool *p, uint32_t n, uint32_t bytes)
@@ -171,7 +171,7 @@ static enum wb_ret long_copy_step(struct wb_exec *x, void *frame)
     struct long_copy *f = frame;
     WB_BEGIN(f);
     if (f->head)
-        WB_TOUCH(x, f, WB_SPAN(f->m.b->page, 0, f->p->head), WB_RANDOM, f->dir == SKB_IN ? WB_WRITE : WB_READ,
+        WB_TOUCH(x, f, WB_SPAN(f->m.b->page, 0, f->p->touched), WB_RANDOM, f->dir == SKB_IN ? WB_WRITE : WB_READ,
                  f->head_fn);
     while (f->m.n) {
         WB_FLUSH(x, f);
@@ -195,7 +195,7 @@ static struct long_copy *start_long(struct wb_exec *x, const struct skb_pool *p,
     f->fn = WB_FN_COPY_USER;
     f->dir = (uint8_t)dir;
     f->page = m->b->page;
-    for (f->at = p->head + m->at; f->at >= p->page_bytes; f->at -= p->page_bytes)
+    for (f->at = p->touched + m->at; f->at >= p->page_bytes; f->at -= p->page_bytes)
         f->page = wb_page_note(wb_machine_state_of(x->sim), f->page)->next;
     return f;
 }
@@ -208,7 +208,7 @@ static void check_move(const struct skb_move *m)
 bool skb_copy_start(struct wb_exec *x, const struct skb_pool *p, const struct skb_move *m, enum skb_direction dir,
                     uint16_t fn)
 {
-    uint32_t at = p->head + m->at;
+    uint32_t at = p->touched + m->at;
     check_move(m);
     if (at + m->n <= p->page_bytes) return copy_piece(x, m, (struct wb_span){m->b->page, at, m->n}, dir, fn);
     start_long(x, p, m, dir)->fn = fn;
@@ -227,7 +227,7 @@ bool skb_use_start(struct wb_exec *x, const struct skb_pool *p, const struct skb
     }
     /* the caller's buffer is taken to be in reach */
     wb_charge(x, WB_FN_COPY_USER, WB_CAT_COPY, m->n * p->copy_q >> 10);
-    return wb_touch_start(x, WB_SPAN(m->b->page, 0, p->head + m->at + m->n), WB_RANDOM,
+    return wb_touch_start(x, WB_SPAN(m->b->page, 0, p->touched + m->at + m->n), WB_RANDOM,
                           dir == SKB_IN ? WB_WRITE : WB_READ, fn);
 }
 

@@ -94,8 +94,8 @@ struct skb_pool {
     struct wb_sim *sim;
     const struct skb_rules *rules;
     uint32_t page_bytes;
-    uint32_t head;   /* bytes of struct sk_buff, in lines; the data begins behind it */
-    uint64_t copy_q; /* ps per 1024 bytes of a copy in the innermost cache */
+    uint32_t touched; /* bytes of struct sk_buff, in lines; the data begins behind it */
+    uint64_t copy_q;  /* ps per 1024 bytes of a copy in the innermost cache */
     struct skb *free;
     struct skb_block *fresh; /* records that were never used */
     uint64_t alive, made;
@@ -144,9 +144,9 @@ bool skb_use_start(struct wb_exec *x, const struct skb_pool *p, const struct skb
     do { \
         WB_FLUSH(x, f); \
         (dst) = skb_take((x), (p), (n)); \
-        WB_FRAMED_(f, wb_touch_start((x), WB_SPAN((dst)->page, 0, (p)->head), WB_RANDOM, WB_WRITE, (p)->fn_alloc)); \
+        WB_FRAMED_(f, wb_touch_start((x), WB_SPAN((dst)->page, 0, (p)->touched), WB_RANDOM, WB_WRITE, (p)->fn_alloc)); \
     } while (0)
-#define SKB_LOOK(x, f, p, b, fn) WB_TOUCH(x, f, WB_SPAN((b)->page, 0, (p)->head), WB_RANDOM, WB_READ, (fn))
+#define SKB_LOOK(x, f, p, b, fn) WB_TOUCH(x, f, WB_SPAN((b)->page, 0, (p)->touched), WB_RANDOM, WB_READ, (fn))
 
 /* ---- queues of buffers ---- */
 struct skb_queue {
