@@ -64,6 +64,21 @@ sed 's/^run :/expect = ( { metric = "bandwidth"; min = "900 GB\/s"; } );\nrun :/
 code 4 $w run "$tmp/expect.cfg" -q
 has "$tmp/err" "expected at least 900 GB/s"
 
+# What should not happen is said when it does, and only then.
+cat >"$tmp/hogs.cfg" <<'CFG'
+schema = 1;
+machine : { base = "smp2"; topology = "pack:1 l3:1(size=16MiB) core:3 pu:1"; };
+kernel : { base = "linux-5.4"; };
+workload = ( { kind = "hog"; count = 4; chunk = "1 ms"; chunks = 100000; } );
+run : { seed = 1; duration = "10 s"; warmup = "none"; starvation_bound = "4 ms"; replications : { min = 1; max = 1; }; };
+CFG
+code 4 $w run "$tmp/hogs.cfg" --fail-if 'starvation > 0' --export-json "$tmp/hogs.json"
+has "$tmp/out" "waits of more than 4 ms, longest"
+has "$tmp/out" "moves back within 10 ms by:  periodic 100%; across:  MC 100%; most: hog-"
+grep -q '"kind": "starvation"' "$tmp/hogs.json" || fail "JSON does not say who starved"
+code 0 $w run "$tmp/hogs.cfg" --set run.starvation_bound=100s
+hasnt "$tmp/out" "Starved"
+
 # Exit codes.
 code 2 $w run
 code 2 $w run "$tmp/pipe.cfg" --no-such-option
