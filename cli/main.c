@@ -13,6 +13,10 @@
 
 const struct verb verb_table[] = {
     {"run", verb_run, "SCENARIO|PRESET", "simulate, replicate until precise, print the summary"},
+    {"sweep", verb_sweep, "SCENARIO", "a study over axes that survives being stopped; shards for many machines"},
+    {"merge", verb_merge, "STUDY...", "join the shards of a study into one file"},
+    {"compare", verb_compare, "A B...", "studies, runs or result files side by side: changes with their intervals"},
+    {"rerun", verb_rerun, "MANIFEST|STUDY", "repeat a run or a study exactly; --check compares"},
     {"reproduce", verb_reproduce, "[CASE...]", "run published cases: published beside simulated, with the verdict"},
     {"plot", verb_plot, "RESULT.json|SCENARIO",
      "draw windows over time, bars with intervals, or a latency distribution"},
@@ -112,7 +116,7 @@ static void refuse_memory(const char *text)
     _exit(EXIT_PERMISSION);
 }
 
-int main(int argc, char **argv)
+int cli_main(int argc, char **argv)
 {
     wb_no_memory_hook = refuse_memory;
     setlocale(LC_CTYPE, ""); /* nothing else: numbers and order must not depend on the locale */

@@ -27,6 +27,7 @@ enum {
     OPT_MARKDOWN,
     OPT_DATA,
     OPT_KEEP_SAMPLES,
+    OPT_MANIFEST,
     OPT_TRACE,
     OPT_COLOR,
     OPT_PROGRESS,
@@ -66,6 +67,7 @@ static const struct {
     {{"export-markdown", OPT_MARKDOWN, "FILE", 0, "Write results as a Markdown table", 4}, CLI_EXPORT},
     {{"export-data", OPT_DATA, "FILE", 0, "Write results as gnuplot data", 4}, CLI_EXPORT},
     {{"keep-samples", OPT_KEEP_SAMPLES, NULL, 0, "Keep the value of each replication in the results", 4}, CLI_EXPORT},
+    {{"manifest", OPT_MANIFEST, "FILE", 0, "Write what it takes to repeat this (wakebal rerun FILE)", 4}, CLI_EXPORT},
     {{"trace", OPT_TRACE, "FROM..TO", OPTION_ARG_OPTIONAL, "Record a trace, of this window or of all", 4}, CLI_TRACE},
     {{"color", OPT_COLOR, "auto|always|never", 0, "Colours", 5}, CLI_TERMINAL},
     {{"progress", OPT_PROGRESS, "auto|always|never|json", 0,
@@ -258,6 +260,7 @@ static error_t parse_output(struct parse *p, int key, char *arg)
     case OPT_CSV: o->export_csv = arg; return 0;
     case OPT_MARKDOWN: o->export_markdown = arg; return 0;
     case OPT_DATA: o->export_data = arg; return 0;
+    case OPT_MANIFEST: o->manifest = arg; return 0;
     case OPT_KEEP_SAMPLES: o->keep_samples = true; return 0;
     case OPT_TRACE:
         o->trace = true;

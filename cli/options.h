@@ -44,6 +44,7 @@ struct cli_options {
     uint32_t jobs;      /* -j; 0 = auto */
     const char *output; /* -o */
     const char *export_json, *export_csv, *export_markdown, *export_data;
+    const char *manifest; /* --manifest */
     bool keep_samples;
     bool trace;               /* --trace given */
     const char *trace_window; /* --trace=FROM..TO or NULL = all */

@@ -32,9 +32,9 @@ static int64_t now_ns(void)
 static double seconds_left(const struct out_progress *p, int64_t t)
 {
     const struct exp_progress *n = &p->now;
-    if (!n->runs || !n->runs_done) return -1;
-    double share = (double)n->runs_done / (double)n->runs;
-    return (double)(t - p->started) / NS_PER_S * (1 - share) / share;
+    size_t fresh = n->runs_done - n->runs_recalled; /* what was kept took no time */
+    if (!n->runs || !fresh) return -1;
+    return (double)(t - p->started) / NS_PER_S * (double)(n->runs - n->runs_done) / (double)fresh;
 }
 
 static char *clock_text(char *buf, size_t n, double seconds)
@@ -49,8 +49,8 @@ static char *clock_text(char *buf, size_t n, double seconds)
 
 static void draw_json(const struct exp_progress *now)
 {
-    fprintf(stderr, "{\"points\":%zu,\"points_done\":%zu,\"runs\":%zu,\"runs_done\":%zu}\n", now->points,
-            now->points_done, now->runs, now->runs_done);
+    fprintf(stderr, "{\"points\":%zu,\"points_done\":%zu,\"runs\":%zu,\"runs_done\":%zu,\"runs_kept\":%zu}\n",
+            now->points, now->points_done, now->runs, now->runs_done, now->runs_recalled);
 }
 
 static void draw_line(struct out_progress *p, int64_t t)

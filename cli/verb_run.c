@@ -14,6 +14,8 @@
 #include "registry.h"
 #include "preflight.h"
 #include "run_parts.h"
+#include "study.h"
+#include "study_cli.h"
 #include "verbs.h"
 
 struct run {
@@ -28,6 +30,7 @@ struct run {
     struct exp_study *study;
     struct out_progress progress;
     struct run_facts facts;
+    struct study_manifest *manifest; /* NULL: none is wanted */
 };
 
 enum { KEY_PROFILE = 0x1000, KEY_TRACE_FORMAT, KEY_NO_SWEEP };
@@ -190,51 +193,6 @@ static int simulate(struct run *r)
 }
 
 /* ------------------------------------------------------------------ output */
-static int write_json(FILE *to, void *ctx)
-{
-    const struct run *r = ctx;
-    struct exp_export_options e = {.sweep = wb_axes_count(r->axes) > 0, .keep_samples = r->o.keep_samples};
-    return exp_export_json(to, r->study->result, r->study->n, &e);
-}
-static int write_csv(FILE *to, void *ctx)
-{
-    const struct run *r = ctx;
-    return exp_export_csv(to, r->study->result, r->study->n);
-}
-static int write_markdown(FILE *to, void *ctx)
-{
-    const struct run *r = ctx;
-    return exp_export_markdown(to, r->study->result, r->study->n);
-}
-static int write_data(FILE *to, void *ctx)
-{
-    const struct run *r = ctx;
-    return exp_export_data(to, r->study->result, r->study->n);
-}
-
-struct export
-{
-    const char *path;
-    int (*write)(FILE *, void *);
-};
-
-static int export_all(struct run *r, bool *to_stdout)
-{
-    const struct cli_options *o = &r->o;
-    const struct export list[] = {{o->export_json, write_json},
-                                  {o->export_csv, write_csv},
-                                  {o->export_markdown, write_markdown},
-                                  {o->export_data, write_data}};
-    int rc = EXIT_FINE;
-    for (size_t i = 0; i < WB_ARRAY_SIZE(list); i++) {
-        if (!list[i].path) continue;
-        *to_stdout |= !strcmp(list[i].path, "-");
-        int one = out_file(list[i].path, list[i].write, r);
-        if (one) rc = one;
-    }
-    return rc;
-}
-
 static bool goal_missed(const struct exp_study *s)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -269,7 +227,8 @@ static int report(struct run *r)
                          .points = r->points,
                          .facts = &r->facts,
                          .profile = r->profile};
-    int rc = export_all(r, &data_on_stdout);
+    int rc = study_write_exports(&r->o, r->study, wb_axes_count(r->axes) > 0, &data_on_stdout, r->manifest);
+    if (!rc) rc = study_write_manifest(&r->o, r->study, r->manifest);
     bool one = r->study->n == 1 && r->study->result[0] && !wb_axes_count(r->axes);
     if (!data_on_stdout && one) run_print_summary(&v);
     if (!data_on_stdout && !one) run_print_sweep(&v);
@@ -301,6 +260,9 @@ int verb_run(int argc, char **argv)
     cli_options_init(&r.o);
     int rc = read_options(&r, argc, argv);
     if (rc < 0) {
+        char *model = r.o.manifest ? study_model_with(r.o.plugin) : NULL;
+        if (r.o.manifest) r.manifest = study_manifest_open(argc, argv, model ? model : study_model());
+        free(model);
         r.keys = cli_keys_new();
         r.d = wb_diag_new();
         rc = run(&r);
@@ -310,6 +272,7 @@ int verb_run(int argc, char **argv)
         exp_points_free(r.points);
         wb_axes_free(r.axes);
         wb_scenario_free(r.s);
+        study_manifest_close(r.manifest);
         wb_diag_free(r.d);
         wb_keys_free(r.keys);
     }

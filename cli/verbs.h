@@ -20,18 +20,25 @@ extern const struct verb verb_table[];
 extern const size_t verb_table_n;
 const struct verb *verb_find(const char *name); /* NULL = unknown */
 
+/* The whole program but for its main(): finds the verb, runs it, returns the exit code. */
+int cli_main(int argc, char **argv);
+
 int verb_bench(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_conform(int argc, char **argv);
+int verb_compare(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
+int verb_merge(int argc, char **argv);
 int verb_new(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_list(int argc, char **argv);
 int verb_plot(int argc, char **argv);
 int verb_real(int argc, char **argv);
 int verb_reproduce(int argc, char **argv);
+int verb_rerun(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_show(int argc, char **argv);
+int verb_sweep(int argc, char **argv);
 int verb_topology(int argc, char **argv);
 
 #endif

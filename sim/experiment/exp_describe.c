@@ -74,16 +74,23 @@ static void describe_params(struct exp_result *res, const struct exp_point *p)
 }
 
 /* Identity: the effective values, the seed among them, and the version of the model. */
-static void describe_identity(struct exp_result *res, const struct wb_config *c)
+void exp_result_identify(struct exp_result *res, const char *canonical)
 {
-    char *canonical = wb_cfg_canonical(c), *full, hex[65];
-    WB_MEMORY(canonical, "out of memory while a result was described");
+    char *full, hex[65];
     sha256_hex(canonical, strlen(canonical), res->sha256);
     int n = asprintf(&full, "%s\nmodel %s\nreplications %zu\n", canonical, WB_VERSION, res->replications);
     WB_MEMORY(n >= 0, "out of memory while a result was described");
     sha256_hex(full, (size_t)n, hex);
     memcpy(res->id, hex, 8);
     free(full);
+}
+
+
+static void describe_identity(struct exp_result *res, const struct wb_config *c)
+{
+    char *canonical = wb_cfg_canonical(c);
+    WB_MEMORY(canonical, "out of memory while a result was described");
+    exp_result_identify(res, canonical);
     free(canonical);
 }
 
@@ -117,18 +124,29 @@ static int headline_rank(const struct exp_metric *m)
     return m->hist ? 1 : m->window[0] ? 3 : 2;
 }
 
-const char *exp_primary_metric(const struct exp_result *res, const struct wb_config *cfg, uint32_t *instance)
+const char *exp_primary_among(const struct exp_result *res, const bool *background, size_t n, uint32_t *instance)
 {
     const struct exp_metric *best = NULL;
     for (size_t i = 0; i < res->nmetrics; i++) {
         const struct exp_metric *m = &res->metric[i];
-        if (m->instance == EXP_MACHINE || is_background(cfg, m->instance) || !headline_rank(m)) continue;
+        if (m->instance >= n || background[m->instance] || !headline_rank(m)) continue;
         if (best && best->instance != m->instance) break;
         if (!best || headline_rank(m) > headline_rank(best)) best = m;
     }
     if (!best) return NULL;
     *instance = best->instance;
     return best->name;
+}
+
+const char *exp_primary_metric(const struct exp_result *res, const struct wb_config *cfg, uint32_t *instance)
+{
+    size_t n = wb_cfg_count(cfg, "workload");
+    bool *background = calloc(n ? n : 1, sizeof *background);
+    WB_MEMORY(background, "out of memory for %zu workloads", n);
+    for (size_t i = 0; i < n; i++) background[i] = is_background(cfg, (uint32_t)i);
+    const char *name = exp_primary_among(res, background, n, instance);
+    free(background);
+    return name;
 }
 
 /* ------------------------------------------------------------------ remarks */
@@ -184,7 +202,7 @@ static void remark_modes(struct exp_result *res, const struct exp_metric *m)
     free(v);
 }
 
-static void remark_precision(struct exp_result *res, const struct wb_config *cfg, const struct exp_metric *m)
+static void remark_precision(struct exp_result *res, int64_t max, const struct exp_metric *m)
 {
     if (res->goal_reached) return;
     size_t need = exp_samples_needed(&m->sum, res->goal, res->confidence);
@@ -195,16 +213,15 @@ static void remark_precision(struct exp_result *res, const struct wb_config *cfg
         exp_result_note(res, "W010",
                         "precision goal %.3g %% not reached: interval %.2g %% after %zu replications; it would take "
                         "about %zu (run.replications.max is %" PRId64 ")",
-                        100 * res->goal, 100 * res->half_width, res->replications, need,
-                        wb_cfg_int(cfg, "run.replications.max"));
+                        100 * res->goal, 100 * res->half_width, res->replications, need, max);
 }
 
-void exp_result_remark(struct exp_result *res, const struct wb_config *cfg)
+void exp_result_remark(struct exp_result *res, int64_t max)
 {
     const struct exp_metric *m = res->primary ? exp_result_find(res, res->primary_instance, res->primary) : NULL;
     if (!res->primary)
         exp_result_note(res, "W016", "no workload reports a figure that could decide how many replications are enough");
-    if (m) remark_precision(res, cfg, m);
+    if (m) remark_precision(res, max, m);
     if (m && m->sum.missing)
         exp_result_note(res, "W015", "%s does not exist in %zu of %zu replications", m->name, m->sum.missing, m->n);
     if (m) remark_outliers(res, m);

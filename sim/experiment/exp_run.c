@@ -23,7 +23,7 @@ struct task {
     size_t work;
     uint32_t replication;
     struct exp_rep rep;
-    bool failed;
+    bool failed, recalled;
     char *why; /* failed while it ran: what is to be said */
 };
 
@@ -34,6 +34,7 @@ struct pool {
     struct task *task;
     size_t ntasks;
     struct exp_progress progress;
+    int broken; /* first -errno of the keeper */
 };
 
 static void plan(struct work *w, const struct exp_point *point)
@@ -67,8 +68,34 @@ static void say_stalled(struct task *t, const struct wb_sim *s)
     WB_MEMORY(n >= 0, "out of memory for a message");
 }
 
+/* The keeper cannot go on: the first reason is the one that counts. */
+static void give_up(struct pool *p, int rc)
+{
+#ifdef WB_HAVE_OPENMP
+#pragma omp critical(exp_broken)
+#endif
+    if (!p->broken) p->broken = rc;
+}
+
+static bool recall(struct pool *p, struct task *t)
+{
+    const struct exp_keeper *k = p->opt->keeper;
+    int rc = k ? k->recall(k->ctx, p->work[t->work].point, t->replication, &t->rep) : 0;
+    if (rc < 0) give_up(p, rc);
+    if (rc > 0) t->recalled = true;
+    return rc != 0;
+}
+
+static void keep(struct pool *p, const struct task *t)
+{
+    const struct exp_keeper *k = p->opt->keeper;
+    int rc = k ? k->keep(k->ctx, p->work[t->work].point, &t->rep) : 0;
+    if (rc < 0) give_up(p, rc);
+}
+
 static void simulate(struct pool *p, struct task *t)
 {
+    if (recall(p, t)) return;
     struct wb_diag *d = wb_diag_new();
     struct wb_sim *s = build(p, t, d);
     wb_diag_free(d);
@@ -83,6 +110,7 @@ static void simulate(struct pool *p, struct task *t)
     const struct wb_result *r = wb_sim_result(s); /* it says whether the work was finished */
     t->rep.index = t->replication;
     exp_rep_copy(&t->rep, r);
+    keep(p, t);
     if (p->opt->inspect && !t->replication) {
 #ifdef WB_HAVE_OPENMP
 #pragma omp critical(exp_inspect)
@@ -92,21 +120,22 @@ static void simulate(struct pool *p, struct task *t)
     wb_sim_free(s);
 }
 
-static void tell(struct pool *p, const char *label)
+static void tell(struct pool *p, const struct task *t)
 {
 #ifdef WB_HAVE_OPENMP
 #pragma omp critical(exp_progress)
 #endif
     {
         p->progress.runs_done++;
-        p->progress.label = label;
+        p->progress.runs_recalled += t->recalled;
+        p->progress.label = p->work[t->work].point->label;
         if (p->opt->progress) p->opt->progress(p->opt->ctx, &p->progress);
     }
 }
 
 static bool stopped(const struct pool *p)
 {
-    return p->opt->stop && *p->opt->stop;
+    return (p->opt->stop && *p->opt->stop) || p->broken;
 }
 
 static void run_tasks(struct pool *p, size_t from, size_t to)
@@ -119,26 +148,42 @@ static void run_tasks(struct pool *p, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         if (stopped(p)) continue;
         simulate(p, &p->task[i]);
-        if (p->task[i].rep.built) tell(p, p->work[p->task[i].work].point->label);
+        if (p->task[i].rep.built) tell(p, &p->task[i]);
     }
 }
 
 /* ------------------------------------------------------------------ rounds */
+/* Replication-major: the next of every point before the one after it of any. */
 static void collect_tasks(struct pool *p)
 {
-    size_t n = 0;
-    for (size_t w = 0; w < p->nworks; w++)
-        if (!p->work[w].done) n += p->work[w].planned - p->work[w].res->replications;
+    size_t n = 0, from = SIZE_MAX, to = 0;
+    for (size_t w = 0; w < p->nworks; w++) {
+        const struct work *k = &p->work[w];
+        if (k->done) continue;
+        n += k->planned - k->res->replications;
+        from = WB_MIN(from, k->res->replications);
+        to = WB_MAX(to, k->planned);
+    }
     p->task = calloc(n ? n : 1, sizeof *p->task);
     WB_MEMORY(p->task, "out of memory for %zu simulations", n);
     p->ntasks = 0;
-    for (size_t w = 0; w < p->nworks; w++) {
-        struct work *k = &p->work[w];
-        for (size_t r = k->res->replications; !k->done && r < k->planned; r++)
+    for (size_t r = from; r < to; r++)
+        for (size_t w = 0; w < p->nworks; w++) {
+            const struct work *k = &p->work[w];
+            if (k->done || r < k->res->replications || r >= k->planned) continue;
             p->task[p->ntasks++] = (struct task){.work = w, .replication = (uint32_t)r};
-    }
+        }
     p->progress.runs += p->ntasks;
     if (p->opt->progress) p->opt->progress(p->opt->ctx, &p->progress); /* so many are planned */
+}
+
+static void take_failure(struct work *w, struct task *t)
+{
+    if (t->failed) w->failed = true;
+    if (t->why && !w->why)
+        w->why = t->why;
+    else
+        free(t->why);
 }
 
 /* Fold what was run. A replication after a missing one (interrupted) is dropped, so that samples stay a prefix. */
@@ -147,11 +192,7 @@ static void fold_tasks(struct pool *p, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         struct task *t = &p->task[i];
         struct work *w = &p->work[t->work];
-        if (t->failed) w->failed = true;
-        if (t->why && !w->why)
-            w->why = t->why;
-        else
-            free(t->why);
+        take_failure(w, t);
         if (t->rep.built && t->replication == w->res->replications) exp_result_fold(w->res, &t->rep);
         exp_rep_free(&t->rep);
     }
@@ -243,6 +284,7 @@ static struct exp_study *make_study(struct pool *p, bool failed)
     WB_MEMORY(study, "out of memory for a study");
     study->n = p->nworks;
     study->interrupted = stopped(p) && !all_done(p);
+    study->broken = p->broken;
     study->result = calloc(p->nworks ? p->nworks : 1, sizeof(struct exp_result *));
     WB_MEMORY(study->result, "out of memory for a study");
     for (size_t i = 0; i < p->nworks; i++) {
@@ -254,7 +296,7 @@ static struct exp_study *make_study(struct pool *p, bool failed)
         if (!p->work[i].done) res->stopped = "interrupted", res->goal_reached = false;
         exp_result_finish(res);
         exp_result_describe(res, p->work[i].point);
-        exp_result_remark(res, p->work[i].point->cfg);
+        exp_result_remark(res, wb_cfg_int(p->work[i].point->cfg, "run.replications.max"));
         study->result[i] = res;
     }
     return study;
@@ -277,6 +319,39 @@ struct exp_study *exp_run(const struct exp_point *point, size_t n, const struct 
     if (!failed) return study;
     exp_study_free(study);
     return NULL;
+}
+
+int exp_run_some(const struct exp_point *point, size_t n, const struct exp_task_id *id, size_t nids,
+                 const struct exp_options *opt, size_t *done, struct wb_diag *d)
+{
+    struct pool p = {.opt = opt, .nworks = n, .ntasks = nids};
+    p.work = calloc(n ? n : 1, sizeof *p.work);
+    p.task = calloc(nids ? nids : 1, sizeof *p.task);
+    WB_CHECK(p.work && p.task, "out of memory for %zu simulations", nids);
+    for (size_t i = 0; i < n; i++) plan(&p.work[i], &point[i]);
+    for (size_t i = 0; i < nids; i++) {
+        WB_CHECK(id[i].point < n, "point %zu of %zu", id[i].point, n);
+        p.task[i] = (struct task){.work = id[i].point, .replication = id[i].replication};
+    }
+    p.progress = (struct exp_progress){.points = n, .runs = nids, .half_width = INFINITY};
+    *done = 0;
+    for (size_t from = 0, to; from < nids && !stopped(&p); from = to) {
+        to = WB_MIN(from + SLICE, nids);
+        run_tasks(&p, from, to);
+        for (size_t i = from; i < to; i++) {
+            *done += p.task[i].rep.built && !p.broken;
+            take_failure(&p.work[p.task[i].work], &p.task[i]);
+            exp_rep_free(&p.task[i].rep);
+        }
+    }
+    bool failed = report_failure(&p, d);
+    for (size_t i = 0; i < n; i++) {
+        exp_result_free(p.work[i].res);
+        free(p.work[i].why);
+    }
+    free(p.work);
+    free(p.task);
+    return failed ? -1 : p.broken;
 }
 
 void exp_study_free(struct exp_study *s)

@@ -83,7 +83,30 @@ static bool file_exists(void *ctx, const char *path)
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-const struct wb_reader wb_reader_files = {.read = read_file, .exists = file_exists};
+const struct wb_reader wb_reader_disk = {.read = read_file, .exists = file_exists};
+
+/* ---- a layer over the disk ---- */
+
+static const struct wb_reader *layer;
+
+const struct wb_reader *wb_reader_set_layer(const struct wb_reader *r)
+{
+    const struct wb_reader *before = layer;
+    layer = r;
+    return before;
+}
+
+static int read_through(void *ctx, const char *path, char **text, size_t *len, const char **why)
+{
+    return layer ? layer->read(layer->ctx, path, text, len, why) : read_file(ctx, path, text, len, why);
+}
+
+static bool exists_through(void *ctx, const char *path)
+{
+    return layer ? layer->exists(layer->ctx, path) : file_exists(ctx, path);
+}
+
+const struct wb_reader wb_reader_files = {.read = read_through, .exists = exists_through};
 
 /* ---- searching ---- */
 

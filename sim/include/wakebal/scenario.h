@@ -45,7 +45,12 @@ struct wb_reader {
     bool (*exists)(void *ctx, const char *path);
     void *ctx;
 };
-extern const struct wb_reader wb_reader_files; /* the file system, regular files up to 8 MiB */
+extern const struct wb_reader wb_reader_files; /* the file system, regular files up to 8 MiB, or the layer over it */
+extern const struct wb_reader wb_reader_disk;  /* the file system whatever lies over it */
+/* Let everything that reads wb_reader_files read this instead: manifests note what was read, and a repetition reads
+ * what was noted. For the whole process; NULL = the file system. *r must outlive its use. Returns what was set
+ * before. */
+const struct wb_reader *wb_reader_set_layer(const struct wb_reader *r);
 
 struct wb_scenario_options {
     const struct wb_overrides *overrides; /* NULL = none */
