@@ -12,6 +12,7 @@
 
 #include "exit_code.h"
 #include "exp_format.h"
+#include "preflight.h"
 #include "registry.h"
 #include "run_parts.h"
 #include "study.h"
@@ -91,7 +92,7 @@ static int read_options(struct sweep *w)
         return cli_usage_error(verb, "Join the shards first (wakebal merge), then give the command without --shard",
                                "a shard has no results of its own to export or to judge");
     if (w->shard.n > 1 && study_team) return cli_usage_error(verb, NULL, "ranks are shards already: no --shard here");
-    rc = run_check_fail_if_syntax(o);
+    rc = preflight_fail_if(o, NULL);
     return rc ? rc : -1;
 }
 
@@ -116,7 +117,10 @@ static int prepare(struct sweep *w)
     if (!w->model) return cli_usage_error(verb, NULL, "cannot read '%.200s'", w->o.plugin);
     w->manifest = study_manifest_open(w->argc, w->argv, w->model);
     w->s = wb_scenario_load(w->o.arg[0], w->keys, &over, w->d);
-    if (!w->s) return EXIT_INVALID;
+    if (!w->s) {
+        preflight_more(w->o.arg[0], w->keys, &over, w->d);
+        return EXIT_INVALID;
+    }
     int rc = make_axes(w);
     if (rc) return rc;
     w->points = exp_points_new(w->s, w->axes, w->d);
@@ -124,6 +128,19 @@ static int prepare(struct sweep *w)
     if (w->points->n) return EXIT_FINE;
     return cli_usage_error(verb, "Relax --where, or the scenario's sweep.where",
                            "no point is left: all %zu fail a `where`", w->points->left_out);
+}
+
+/* What only the models and the results know, and whether files can be written: before hours are spent. */
+static int look_ahead(struct sweep *w)
+{
+    const struct cli_options *o = &w->o;
+    bool own_axes = !o->vary_n && !o->where_n && !o->zip_n && !o->set_n && !o->machine && !o->kernel;
+    struct exp_check *k = preflight_points(w->points, own_axes, w->d);
+    int rc = wb_diag_count(w->d, WB_ERROR) ? EXIT_INVALID : EXIT_FINE, bad = preflight_fail_if(o, k);
+    exp_check_free(k);
+    if (rc || bad) return rc ? rc : bad;
+    const char *const more[] = {NULL}, *const inputs[] = {wb_scenario_path(w->s), NULL};
+    return preflight_outputs(verb, o, more, inputs);
 }
 
 static int print_config(const struct sweep *w)
@@ -412,6 +429,8 @@ static int run(struct sweep *w)
     if (rc) return rc;
     if (w->o.print_config) return print_config(w);
     if (w->list || w->o.dry_run) return list_runs(w);
+    rc = look_ahead(w);
+    if (rc) return rc;
     w->path = study_file(verb, w->o.output, wb_scenario_name(w->s), &w->shard);
     if (!w->path) return EXIT_OUTPUT;
     out_catch_signals();
