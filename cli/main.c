@@ -11,25 +11,26 @@
 #include "verbs.h"
 #include "wakebal/diag.h"
 
+/* Those that one needs most come first. */
 const struct verb verb_table[] = {
     {"run", verb_run, "SCENARIO|PRESET", "simulate, replicate until precise, print the summary"},
     {"sweep", verb_sweep, "SCENARIO", "a study over axes that survives being stopped; shards for many machines"},
-    {"merge", verb_merge, "STUDY...", "join the shards of a study into one file"},
     {"compare", verb_compare, "A B...", "studies, runs or result files side by side: changes with their intervals"},
-    {"rerun", verb_rerun, "MANIFEST|STUDY", "repeat a run or a study exactly; --check compares"},
     {"reproduce", verb_reproduce, "[CASE...]", "run published cases: published beside simulated, with the verdict"},
     {"plot", verb_plot, "RESULT.json|SCENARIO",
      "draw windows over time, bars with intervals, or a latency distribution"},
     {"show", verb_show, "VIEW SCENARIO", "timeline, map, topology or domains in the terminal"},
-    {"topology", verb_topology, "--live|--synthetic S",
-     "make a machine file from this machine or from a topology string"},
-    {"doctor", verb_doctor, "", "look at this machine: what it is, what that means for real runs, what to change"},
-    {"real", verb_real, "KIND", "run one real workload on this machine: what came out, and what was counted"},
-    {"conform", verb_conform, "RECORDING", "compare a recording's scheduling decisions with those of a kernel model"},
     {"check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files"},
     {"list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors"},
-    {"bench", verb_bench, "", "how fast the engine is on this machine"},
+    {"doctor", verb_doctor, "", "look at this machine: what it is, what that means for real runs, what to change"},
     {"new", verb_new, "policy NAME", "write a policy plug-in to start from"},
+    {"merge", verb_merge, "STUDY...", "join the shards of a study into one file"},
+    {"rerun", verb_rerun, "MANIFEST|STUDY", "repeat a run or a study exactly; --check compares"},
+    {"topology", verb_topology, "--live|--synthetic S",
+     "make a machine file from this machine or from a topology string"},
+    {"real", verb_real, "KIND", "run one real workload on this machine: what came out, and what was counted"},
+    {"conform", verb_conform, "RECORDING", "compare a recording's scheduling decisions with those of a kernel model"},
+    {"bench", verb_bench, "", "how fast the engine is on this machine"},
     {"help", verb_help, "[VERB|KEY|GROUP|CODE]", "explain a verb, a scenario key, a group of keys or an error code"},
 };
 const size_t verb_table_n = sizeof verb_table / sizeof verb_table[0];

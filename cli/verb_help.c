@@ -14,12 +14,19 @@
 
 #define WIDTH 100
 
+#define VERBS_EXPLAINED 10 /* in the short help */
+
 static void short_help(void)
 {
     printf("Usage: wakebal VERB [OPTION...] [ARGUMENT...]\n"
            "Simulates how a kernel places and balances communicating tasks, and what that costs them.\n\n");
-    for (size_t i = 0; i < verb_table_n; i++) printf("  %-10s %s\n", verb_table[i].name, verb_table[i].summary);
-    printf("\nExamples:\n"
+    /* The table begins with the verbs that one needs most; a screen has room for these. */
+    for (size_t i = 0; i < WB_MIN(verb_table_n, (size_t)VERBS_EXPLAINED); i++)
+        printf("  %-10s %s\n", verb_table[i].name, verb_table[i].summary);
+    fputs("  and", stdout);
+    for (size_t i = VERBS_EXPLAINED; i < verb_table_n; i++)
+        printf("%s %s", i > VERBS_EXPLAINED ? "," : "       ", verb_table[i].name);
+    printf("\n\nExamples:\n"
            "  wakebal run ia64-bw-pipe-2005             simulate a shipped case\n"
            "  wakebal check my.cfg                      find all mistakes of a scenario\n"
            "  wakebal help workload.message             what a key means, its range and default\n\n"

@@ -66,7 +66,9 @@ static struct exp_rep make(void)
                                .nfn = 2,
                                .rule_name = rule,
                                .rule_count = rule_count,
-                               .nrules = 1, .fault = fault, .nfaults = 2};
+                               .nrules = 1,
+                               .fault = fault,
+                               .nfaults = 2};
     return rep;
 }
 
