@@ -107,8 +107,11 @@ static json_t *faults_json(const struct wb_result *r)
 }
 
 /* What a run reports has to be here in full: whoever adds to struct wb_result adds to both sides of this file. */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct wb_result) == 200,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct wb_result) == 208,
                "struct wb_result has grown: keep what is new, too");
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct wb_metric) == 64, "struct wb_metric has grown, likewise");
+_Static_assert(sizeof(struct wb_fault) == 96, "struct wb_fault has grown, likewise");
 
 static json_t *body_json(const struct exp_rep *rep)
 {
@@ -121,6 +124,7 @@ static json_t *body_json(const struct exp_rep *rep)
     json_object_set_new(o, "stale", whole(r->stale));
     json_object_set_new(o, "inlined", whole(r->inlined));
     json_object_set_new(o, "peak_events", whole(r->peak_events));
+    json_object_set_new(o, "movable", whole(r->movable));
     json_object_set_new(o, "fingerprint", hex64(r->fingerprint));
     put_metrics(o, r);
     json_t *cpus = json_array();
@@ -330,6 +334,7 @@ static void read_run(struct in *in, const json_t *layout, const json_t *body, st
     r->stale = read_whole(in, json_object_get(body, "stale"));
     r->inlined = read_whole(in, json_object_get(body, "inlined"));
     r->peak_events = read_whole(in, json_object_get(body, "peak_events"));
+    r->movable = (uint32_t)read_whole(in, json_object_get(body, "movable"));
     r->fingerprint = read_hex(in, json_object_get(body, "fingerprint"));
     read_metrics(in, layout, body, r);
     read_cpus(in, member(in, body, "time_ps", JSON_ARRAY), r);

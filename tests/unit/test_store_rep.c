@@ -68,7 +68,8 @@ static struct exp_rep make(void)
                                .rule_count = rule_count,
                                .nrules = 1,
                                .fault = fault,
-                               .nfaults = 2};
+                               .nfaults = 2,
+                               .movable = 12};
     return rep;
 }
 
@@ -105,6 +106,7 @@ static void test_round_trip(void **state)
     assert_true(back.r.fn_time[1] == INT64_MAX && back.r.rule_count[0] == 7);
     assert_string_equal(back.r.rule_name[0], rule[0]);
     assert_int_equal(back.r.nfaults, 2);
+    assert_int_equal(back.r.movable, 12);
     assert_memory_equal(&back.r.fault[0].kind, &fault[0].kind, sizeof fault[0].kind);
     assert_string_equal(back.r.fault[1].task, fault[1].task);
     assert_true(back.r.fault[1].count == 1 && back.r.fault[1].total == 99 && back.r.fault[1].longest == 98);
