@@ -35,7 +35,7 @@ static WB_PRINTF(1, 2) char *printed(const char *fmt, ...)
     va_start(ap, fmt);
     int n = vasprintf(&text, fmt, ap);
     va_end(ap);
-    WB_CHECK(n >= 0, "out of memory for a file name");
+    WB_MEMORY(n >= 0, "out of memory for a file name");
     return text;
 }
 

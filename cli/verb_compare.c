@@ -85,7 +85,7 @@ static error_t parse_gate(struct compare *c, const char *arg)
         return EINVAL;
     }
     c->gate = realloc(c->gate, (c->ngates + 1) * sizeof *c->gate);
-    WB_CHECK(c->gate, "out of memory for options");
+    WB_MEMORY(c->gate, "out of memory for options");
     c->gate[c->ngates++] = arg;
     return 0;
 }
@@ -113,7 +113,7 @@ static void tell_apart(struct compare *c)
             if (strcmp(c->set[i].name, c->set[k].name)) continue;
             char *name;
             int n = asprintf(&name, "%s#%zu", c->set[i].name, i + 1);
-            WB_CHECK(n >= 0, "out of memory for a name");
+            WB_MEMORY(n >= 0, "out of memory for a name");
             free(c->set[i].name);
             c->set[i].name = name;
             break;
@@ -124,7 +124,7 @@ static int read_sets(struct compare *c)
 {
     char why[640];
     c->set = calloc(c->o.arg_n, sizeof *c->set);
-    WB_CHECK(c->set, "out of memory for a comparison");
+    WB_MEMORY(c->set, "out of memory for a comparison");
     for (size_t i = 0; i < c->o.arg_n; i++) {
         c->nsets++;
         if (!compare_load(c->o.arg[i], &c->set[i], why, sizeof why)) continue;

@@ -25,7 +25,7 @@ static void add(struct merge *m, const char *folder, const char *name)
     int n = folder ? asprintf(&path, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name)
                    : asprintf(&path, "%s", name);
     m->file = realloc(m->file, (m->n + 1) * sizeof *m->file);
-    WB_CHECK(n >= 0 && m->file, "out of memory for file names");
+    WB_MEMORY(n >= 0 && m->file, "out of memory for file names");
     m->file[m->n++] = path;
 }
 

@@ -11,7 +11,7 @@
 
 static void *need(void *p)
 {
-    WB_CHECK(p, "out of memory for a comparison");
+    WB_MEMORY(p, "out of memory for a comparison");
     return p;
 }
 
@@ -220,7 +220,7 @@ static void relabel(struct compare_point *p, const char *key)
     char *text = NULL;
     size_t len;
     FILE *out = open_memstream(&text, &len);
-    WB_CHECK(out, "out of memory for a comparison");
+    WB_MEMORY(out, "out of memory for a comparison");
     for (size_t i = 0, k = 0; i < p->nparams; i++)
         if (strcmp(p->param[i].key, key)) fprintf(out, "%s%s=%s", k++ ? ", " : "", p->param[i].key, p->param[i].value);
     fclose(out);

@@ -10,7 +10,7 @@ const char *const compare_verdict_name[] = {
 
 static void *need(void *p)
 {
-    WB_CHECK(p, "out of memory for a comparison");
+    WB_MEMORY(p, "out of memory for a comparison");
     return p;
 }
 

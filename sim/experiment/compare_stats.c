@@ -46,7 +46,7 @@ static void take_exact(struct compare_change *c, double mean)
 static void test_pairs(struct compare_change *c, const double *a, const double *b, double confidence)
 {
     double *d = malloc((c->n ? c->n : 1) * sizeof *d);
-    WB_CHECK(d, "out of memory for %zu pairs", c->n);
+    WB_MEMORY(d, "out of memory for %zu pairs", c->n);
     for (size_t i = 0; i < c->n; i++) d[i] = b[i] - a[i];
     struct moments m = moments_of(d, c->n);
     free(d);
@@ -115,7 +115,7 @@ static bool transform(struct compare_change *c, double *a, double *b)
 static double *copy(const double *v, size_t n)
 {
     double *to = malloc((n ? n : 1) * sizeof *to);
-    WB_CHECK(to, "out of memory for %zu samples", n);
+    WB_MEMORY(to, "out of memory for %zu samples", n);
     for (size_t i = 0; i < n; i++) to[i] = v[i];
     return to;
 }
@@ -149,7 +149,7 @@ static int by_p(const void *a, const void *b)
 void compare_holm(struct compare_change *const *c, size_t n)
 {
     struct compare_change **order = malloc((n ? n : 1) * sizeof *order);
-    WB_CHECK(order, "out of memory for %zu tests", n);
+    WB_MEMORY(order, "out of memory for %zu tests", n);
     size_t k = 0;
     for (size_t i = 0; i < n; i++)
         if (!isnan(c[i]->p)) order[k++] = c[i];

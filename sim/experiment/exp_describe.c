@@ -85,7 +85,6 @@ void exp_result_identify(struct exp_result *res, const char *canonical)
     free(full);
 }
 
-
 static void describe_identity(struct exp_result *res, const struct wb_config *c)
 {
     char *canonical = wb_cfg_canonical(c);

@@ -40,7 +40,7 @@ static void sign(int fd)
 int store_lock(struct store *s, struct store_fault *f)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (asprintf(&s->lock_path, "%s.lock", s->path) < 0) WB_CHECK(false, "out of memory for a study");
+    if (asprintf(&s->lock_path, "%s.lock", s->path) < 0) WB_MEMORY(false, "out of memory for a study");
     for (;;) {
         int fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (fd < 0) {
@@ -179,10 +179,10 @@ int store_verify(struct store *s, struct store_fault *f)
 static struct store *alloc_store(const char *path)
 {
     struct store *s = calloc(1, sizeof *s);
-    WB_CHECK(s, "out of memory for a study");
+    WB_MEMORY(s, "out of memory for a study");
     s->path = strdup(path);
     s->lock = -1;
-    WB_CHECK(s->path, "out of memory for a study");
+    WB_MEMORY(s->path, "out of memory for a study");
     return s;
 }
 

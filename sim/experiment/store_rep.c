@@ -161,7 +161,7 @@ static void *take(struct in *in, size_t n, size_t size)
 {
     if (n > REP_ITEMS_MAX) in->bad = true;
     void *p = arena_alloc(in->arena, in->bad ? 0 : n, size, ARENA_LINE);
-    WB_CHECK(p, "out of memory for a stored replication");
+    WB_MEMORY(p, "out of memory for a stored replication");
     return p;
 }
 
@@ -199,7 +199,7 @@ static const char *read_text(struct in *in, const json_t *v)
     const char *s = json_string_value(v);
     if (!s) in->bad = true;
     char *copy = arena_strdup(in->arena, s ? s : "", s ? strlen(s) : 0);
-    WB_CHECK(copy, "out of memory for a stored replication");
+    WB_MEMORY(copy, "out of memory for a stored replication");
     return copy;
 }
 

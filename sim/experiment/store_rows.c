@@ -124,7 +124,7 @@ struct store_point *store_points(struct store *s, size_t *n, struct store_fault 
     *n = 0;
     while (q && list && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         list = realloc(list, (*n + 1) * sizeof *list);
-        WB_CHECK(list, "out of memory for the points of a study");
+        WB_MEMORY(list, "out of memory for the points of a study");
         read_point(q, &list[(*n)++]);
     }
     sqlite3_finalize(q);

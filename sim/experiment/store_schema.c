@@ -100,7 +100,7 @@ char *store_text(sqlite3_stmt *q, int column)
     const char *text = (const char *)sqlite3_column_text(q, column);
     if (!text) return NULL;
     char *copy = strdup(text);
-    WB_CHECK(copy, "out of memory for a study");
+    WB_MEMORY(copy, "out of memory for a study");
     return copy;
 }
 
@@ -110,7 +110,7 @@ void store_sum(char out[65], const char *const *text, size_t n)
     size_t len = 0;
     for (size_t i = 0; i < n; i++) len += (text[i] ? strlen(text[i]) : 0) + 1;
     char *all = malloc(len + 1), *at = all;
-    WB_CHECK(all, "out of memory for a study");
+    WB_MEMORY(all, "out of memory for a study");
     for (size_t i = 0; i < n; i++) {
         at = stpcpy(at, text[i] ? text[i] : "");
         *at++ = '\n';

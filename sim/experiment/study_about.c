@@ -11,7 +11,7 @@ static const char *const stopped_words[] = {"precision reached", "maximum reache
 static char *copy(const char *text)
 {
     char *s = strdup(text ? text : "");
-    WB_CHECK(s, "out of memory for a study");
+    WB_MEMORY(s, "out of memory for a study");
     return s;
 }
 
@@ -93,7 +93,7 @@ static bool read_params(const json_t *list, struct exp_result *res)
 {
     size_t n = json_array_size(list);
     res->param = calloc(n ? n : 1, sizeof *res->param);
-    WB_CHECK(res->param, "out of memory for a study");
+    WB_MEMORY(res->param, "out of memory for a study");
     for (size_t i = 0; i < n; i++) {
         const char *key = json_string_value(json_array_get(json_array_get(list, i), 0)),
                    *value = json_string_value(json_array_get(json_array_get(list, i), 1));
@@ -108,7 +108,7 @@ static bool read_workloads(const json_t *list, struct exp_result *res, struct st
     size_t n = json_array_size(list);
     res->workload = calloc(n ? n : 1, sizeof *res->workload);
     a->background = calloc(n ? n : 1, sizeof *a->background);
-    WB_CHECK(res->workload && a->background, "out of memory for a study");
+    WB_MEMORY(res->workload && a->background, "out of memory for a study");
     for (size_t i = 0; i < n; i++) {
         const json_t *w = json_array_get(list, i);
         const char *name = json_string_value(json_object_get(w, "name"));

@@ -73,7 +73,7 @@ static int load_point(struct store *s, const struct store_point *p, struct exp_r
     if (!rc && res->replications) {
         free(res->label);
         res->label = strdup(p->label);
-        WB_CHECK(res->label, "out of memory for a study");
+        WB_MEMORY(res->label, "out of memory for a study");
         judge(res, &a, known ? &j : NULL);
         exp_result_finish(res);
         exp_result_identify(res, p->config);
@@ -103,7 +103,7 @@ static int load_points(struct store *s, struct study_loaded *l, struct store_poi
 static struct study_loaded *load(struct store *s, struct store_fault *f)
 {
     struct study_loaded *l = calloc(1, sizeof *l);
-    WB_CHECK(l, "out of memory for a study");
+    WB_MEMORY(l, "out of memory for a study");
     l->study = calloc(1, sizeof *l->study);
     l->name = store_fact(s, "name");
     l->model = store_fact(s, "model");
@@ -111,10 +111,10 @@ static struct study_loaded *load(struct store *s, struct store_fault *f)
     size_t n = 0;
     struct store_point *p = store_points(s, &n, f);
     for (size_t i = 0; p && i < n; i++) l->points += p[i].place >= 0; /* those with a place come first */
-    WB_CHECK(l->study, "out of memory for a study");
+    WB_MEMORY(l->study, "out of memory for a study");
     l->study->n = l->points;
     l->study->result = calloc(l->points ? l->points : 1, sizeof(struct exp_result *));
-    WB_CHECK(l->study->result, "out of memory for a study");
+    WB_MEMORY(l->study->result, "out of memory for a study");
     int rc = p ? load_points(s, l, p, f) : -1;
     for (size_t i = 0; p && i < n; i++) store_point_free(&p[i]);
     free(p);

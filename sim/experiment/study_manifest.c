@@ -88,7 +88,7 @@ struct study_manifest *study_manifest_open(int argc, char **argv, const char *mo
 {
     struct study_manifest *m = calloc(1, sizeof *m);
     char host[65] = "";
-    WB_CHECK(m, "out of memory for a manifest");
+    WB_MEMORY(m, "out of memory for a manifest");
     gethostname(host, sizeof host - 1);
     m->started = time(NULL);
     m->files = json_array();
@@ -136,7 +136,7 @@ static bool sum_file(const char *path, char sum[65])
     if (!f) return false;
     while ((got = fread(buf, 1, sizeof buf, f)) > 0) {
         all = realloc(all, len + got);
-        WB_CHECK(all, "out of memory for the sum of an output");
+        WB_MEMORY(all, "out of memory for the sum of an output");
         memcpy(all + len, buf, got);
         len += got;
     }
@@ -205,7 +205,7 @@ static int read_noted(void *ctx, const char *path, char **text, size_t *len, con
     }
     *len = json_string_length(t);
     *text = malloc(*len + 1);
-    WB_CHECK(*text, "out of memory for a file of a manifest");
+    WB_MEMORY(*text, "out of memory for a file of a manifest");
     memcpy(*text, json_string_value(t), *len + 1);
     return 0;
 }
@@ -263,10 +263,10 @@ char *study_manifest_compare(const json_t *was, const json_t *is, size_t *same)
     char *text = NULL;
     size_t len;
     FILE *out = open_memstream(&text, &len);
-    WB_CHECK(out, "out of memory for a comparison");
+    WB_MEMORY(out, "out of memory for a comparison");
     *same = 0;
     for (size_t i = 0; i < WB_ARRAY_SIZE(part); i++) compare_lists(out, was, is, &part[i], same);
     fclose(out);
-    WB_CHECK(text, "out of memory for a comparison");
+    WB_MEMORY(text, "out of memory for a comparison");
     return text;
 }

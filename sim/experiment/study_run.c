@@ -38,7 +38,7 @@ struct study {
 
 static void *need(void *p)
 {
-    WB_CHECK(p, "out of memory for a study");
+    WB_MEMORY(p, "out of memory for a study");
     return p;
 }
 
@@ -67,7 +67,7 @@ void study_ident(const struct wb_config *cfg, const char *model, char out[65])
     }
     *to = 0;
     int n = asprintf(&full, "%smodel %s\n", canonical, model);
-    WB_CHECK(n >= 0, "out of memory for a study");
+    WB_MEMORY(n >= 0, "out of memory for a study");
     sha256_hex(full, (size_t)n, out);
     free(full);
     free(canonical);
@@ -91,7 +91,7 @@ char *study_model_with(const char *plugin)
     sha256_hex(all ? all : "", len, sum);
     free(all);
     if (bad) return NULL;
-    if (asprintf(&text, "%s+%.12s", study_model(), sum) < 0) WB_CHECK(false, "out of memory for a study");
+    if (asprintf(&text, "%s+%.12s", study_model(), sum) < 0) WB_MEMORY(false, "out of memory for a study");
     return text;
 }
 
@@ -324,7 +324,7 @@ struct study *study_open(const struct study_options *o, struct store_fault *f)
     if (st->own && o->base) st->base = store_open_read(o->base, f);
     if (st->own && (st->base || !o->base)) {
         st->has_writer = !pthread_create(&st->writer, NULL, write_pending, st);
-        WB_CHECK(st->has_writer, "no thread for writing a study");
+        WB_MEMORY(st->has_writer, "no thread for writing a study");
         return st;
     }
     study_close(st);

@@ -41,7 +41,7 @@ void workers_shard_points(const struct workers_shard *s, struct exp_points *p, s
 {
     size_t kept = 0;
     *place = calloc(p->n ? p->n : 1, sizeof **place);
-    WB_CHECK(*place, "out of memory for %zu points", p->n);
+    WB_MEMORY(*place, "out of memory for %zu points", p->n);
     for (size_t i = 0; i < p->n; i++) {
         bool mine = false;
         for (size_t r = 0, n = s->fixed ? replications(p, i) : 1; r < n && !mine; r++) mine = is_mine(s, i, r);
@@ -67,7 +67,7 @@ struct exp_task_id *workers_shard_runs(const struct workers_shard *s, const stru
         room += replications(p, i);
     }
     struct exp_task_id *id = calloc(room ? room : 1, sizeof *id);
-    WB_CHECK(id, "out of memory for %zu runs", room);
+    WB_MEMORY(id, "out of memory for %zu runs", room);
     *n = 0;
     for (size_t r = 0; r < most; r++)
         for (size_t i = 0; i < p->n; i++)
