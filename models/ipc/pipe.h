@@ -21,6 +21,7 @@
 #ifndef WB_IPC_PIPE_H
 #define WB_IPC_PIPE_H
 
+#include "ipc_file.h"
 #include "wakebal/kernel.h"
 #include "wakebal/machine.h"
 #include "wakebal/workload.h"
@@ -76,7 +77,7 @@ const struct pipe_rules *pipe_rules_find(const char *version);
 enum pipe_sync { PIPE_SYNC_VERSION, PIPE_SYNC_ALWAYS, PIPE_SYNC_NEVER };
 
 struct pipe_labels {
-    uint16_t read, write, vfs_read, vfs_write, buf, wait, alloc, free, release, wire;
+    uint16_t fget, read, write, vfs_read, vfs_write, buf, wait, alloc, free, release, wire;
 };
 
 /* Who calls the wake, and how. */
@@ -118,6 +119,7 @@ struct pipe {
     struct wb_sleeplock lock;
     struct wb_waitq rd, wr; /* one-queue versions use rd for both sides */
     uint32_t line;          /* counters: cursor, used, waiting writers */
+    uint32_t file_line[2];  /* by enum pipe_end: f_count of its struct file */
     uint32_t slot_line;     /* of the first slot's descriptor; the others follow, slots_per_line on each */
     uint32_t nslots, first, used;
     uint32_t oldest, newest;   /* pages of the slots in use, a list (struct wb_page_note), or WB_NO_REGION */

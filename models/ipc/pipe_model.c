@@ -159,6 +159,7 @@ static struct wb_channel *pipe_open(struct wb_sim *s, const char *name)
     wb_waitq_init(s, &p->rd);
     wb_waitq_init(s, &p->wr);
     p->line = wb_sim_line(s);
+    for (int e = 0; e < 2; e++) p->file_line[e] = wb_sim_line(s);
     if (st->rules->gen == PIPE_GEN_PAGE) {
         p->page = wb_sim_region(s, st->page_bytes, name);
         return &p->ch;
@@ -200,6 +201,7 @@ static void pipe_audit(const struct wb_channel *c, uint64_t *in, uint64_t *out, 
 static void make_labels(struct wb_sim *s, struct pipe_labels *fn)
 {
     *fn = (struct pipe_labels){
+        .fget = wb_fn_id(s, "fget_light", WB_CAT_SYSCALL, 0),
         .read = wb_fn_id(s, "pipe_read", WB_CAT_SYSCALL, 0),
         .write = wb_fn_id(s, "pipe_write", WB_CAT_SYSCALL, 0),
         .vfs_read = wb_fn_id(s, "vfs_read", WB_CAT_SYSCALL, 0),

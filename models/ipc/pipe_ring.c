@@ -16,6 +16,7 @@ enum wb_ret pipe_ring_read_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     wb_charge_fn(x, st->fn.vfs_read);
+    IPC_FGET(x, f, p->file_line[PIPE_READ_END], p->st->fn.fget);
     wb_charge_fn(x, st->fn.read);
     if (!f->left) goto leave;
     WB_CALL(x, f, pipe_take_lock(x, p));
@@ -35,6 +36,7 @@ enum wb_ret pipe_ring_read_step(struct wb_exec *x, void *frame)
     WB_CALL(x, f, pipe_drop_lock(x, p));
     if (f->wake) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_READER, st->rules->sync_end));
 leave:
+    IPC_FGET(x, f, p->file_line[PIPE_READ_END], p->st->fn.fget);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->ret);
     WB_END();
@@ -48,6 +50,7 @@ enum wb_ret pipe_ring_write_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     wb_charge_fn(x, st->fn.vfs_write);
+    IPC_FGET(x, f, p->file_line[PIPE_WRITE_END], p->st->fn.fget);
     wb_charge_fn(x, st->fn.write);
     if (!f->left) goto leave;
     WB_CALL(x, f, pipe_take_lock(x, p));
@@ -80,6 +83,7 @@ out:
     WB_CALL(x, f, pipe_drop_lock(x, p));
     if (f->wake) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_WRITER, st->rules->sync_end));
 leave:
+    IPC_FGET(x, f, p->file_line[PIPE_WRITE_END], p->st->fn.fget);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->ret);
     WB_END();

@@ -22,6 +22,7 @@
 #ifndef WB_IPC_SKB_H
 #define WB_IPC_SKB_H
 
+#include "ipc_file.h"
 #include "wakebal/kernel.h"
 #include "wakebal/machine.h"
 #include "wakebal/workload.h"
@@ -30,14 +31,6 @@
 /* "2.6.22", "6.12", "5.15.3"; false when it is no version. */
 bool ipc_parse_version(const char *text, uint32_t *version);
 
-/* A line that is touched a few cycles after the last thing that others could see: it is touched at the time of that,
- * which saves the engine half of its events. A miss of up to SOCK_SOON in the order of accesses. */
-#define SOCK_SOON (20 * WB_NS)
-#define SOCK_LINE(x, f, line, kind, fn) \
-    do { \
-        if (wb_charged(x) > SOCK_SOON) WB_FLUSH(x, f); \
-        wb_line_use((x), (line), (kind), (fn)); \
-    } while (0)
 /* A lock inside another one that has just been taken, and both dropped together. */
 #define SOCK_LOCK_INNER(x, f, l) WB_SPIN_LOCK_NOFLUSH_(x, f, l)
 #define SOCK_UNLOCK_BOTH(x, f, inner, outer) \
@@ -192,12 +185,5 @@ struct sock_wake {
 /* Frame: sk_data_ready, sk_write_space, sk_state_change: look whether anybody sleeps, wake them. x->ret = how many
  * slept; -1: nobody was on the queue. */
 void sock_wake(struct wb_exec *x, struct sock_core *k, const struct sock_wake *how);
-
-/* fget_light() and fput_light(): a table that threads share costs a locked operation on the file at both ends of a
- * call; a process of its own looks only. */
-#define SOCK_FGET(x, f, line, fn) \
-    do { \
-        if ((x)->task->shares_files) SOCK_LINE(x, f, line, WB_LINE_RMW, fn); \
-    } while (0)
 
 #endif

@@ -27,7 +27,7 @@ static enum wb_ret wake_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     f->ret = -1;
     wb_charge_fn(x, f->how.fn);
-    if (f->how.callback_lock) SOCK_LINE(x, f, f->k->callback_line, WB_LINE_RMW, f->how.fn);
+    if (f->how.callback_lock) IPC_LINE(x, f, f->k->callback_line, WB_LINE_RMW, f->how.fn);
     WB_LINE(x, f, f->k->wait.lock.line, WB_LINE_READ, f->how.fn);
     if (wb_waitq_active(&f->k->wait)) {
         WB_CALL(x, f,

@@ -168,7 +168,7 @@ static enum wb_ret recv_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     net_charge(x, st->net.fn.sys_recvfrom);
-    SOCK_FGET(x, f, k->k.file_line, st->net.fn.sys_recvfrom);
+    IPC_FGET(x, f, k->k.file_line, st->net.fn.sys_recvfrom);
     TCP_OWN(x, f, k);
     net_charge(x, st->fn.recvmsg);
     WB_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.recvmsg);
@@ -199,7 +199,7 @@ static enum wb_ret recv_step(struct wb_exec *x, void *frame)
     net_charge(x, st->fn.cleanup);
     if (ack_now(k, f->off > 0)) WB_CALL(x, f, tcp_send_ack(x, k, false));
     TCP_DISOWN(x, f, k);
-    SOCK_FGET(x, f, k->k.file_line, st->net.fn.sys_recvfrom);
+    IPC_FGET(x, f, k->k.file_line, st->net.fn.sys_recvfrom);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->off ? (int64_t)f->off : f->why);
     WB_END();

@@ -166,7 +166,7 @@ static enum wb_ret send_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     net_charge(x, st->net.fn.sys_sendto);
-    SOCK_FGET(x, f, k->k.file_line, st->net.fn.sys_sendto);
+    IPC_FGET(x, f, k->k.file_line, st->net.fn.sys_sendto);
     TCP_OWN(x, f, k);
     net_charge(x, st->fn.sendmsg);
     WB_LINE(x, f, k->tx_line, WB_LINE_WRITE, st->fn.sendmsg);
@@ -185,7 +185,7 @@ static enum wb_ret send_step(struct wb_exec *x, void *frame)
         }
     }
     TCP_DISOWN(x, f, k);
-    SOCK_FGET(x, f, k->k.file_line, st->net.fn.sys_sendto);
+    IPC_FGET(x, f, k->k.file_line, st->net.fn.sys_sendto);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->off ? (int64_t)f->off : f->why);
     WB_END();

@@ -118,7 +118,7 @@ static enum wb_ret send_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     net_charge(x, st->net->fn.sys_sendto);
-    SOCK_FGET(x, f, k->k.file_line, st->net->fn.sys_sendto);
+    IPC_FGET(x, f, k->k.file_line, st->net->fn.sys_sendto);
     net_charge(x, st->fn.sendmsg);
     net_charge_n(x, st->fn.append, fragments(st, f->bytes));
     SKB_ALLOC(x, f, &st->pool, f->b, f->bytes);
@@ -131,7 +131,7 @@ static enum wb_ret send_step(struct wb_exec *x, void *frame)
     f->p = net_packet_take(st->net);
     *f->p = (struct net_packet){.skb = f->b, .to = k->peer, .from = k, .receive = udp_rcv, .bytes = f->bytes};
     WB_CALL(x, f, net_transmit(x, st->net, f->p, fragments(st, f->bytes)));
-    SOCK_FGET(x, f, k->k.file_line, st->net->fn.sys_sendto);
+    IPC_FGET(x, f, k->k.file_line, st->net->fn.sys_sendto);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->bytes);
     WB_END();
@@ -161,7 +161,7 @@ static enum wb_ret recv_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     net_charge(x, st->net->fn.sys_recvfrom);
-    SOCK_FGET(x, f, k->k.file_line, st->net->fn.sys_recvfrom);
+    IPC_FGET(x, f, k->k.file_line, st->net->fn.sys_recvfrom);
     net_charge(x, st->fn.recvmsg);
     f->e.autoremove = true;
     for (;;) {
@@ -186,7 +186,7 @@ static enum wb_ret recv_step(struct wb_exec *x, void *frame)
         k->taken += f->b->len;
         skb_put(x, &st->pool, f->b);
     }
-    SOCK_FGET(x, f, k->k.file_line, st->net->fn.sys_recvfrom);
+    IPC_FGET(x, f, k->k.file_line, st->net->fn.sys_recvfrom);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->b ? (int64_t)f->n : x->task->killed ? IPC_EINTR : 0);
     WB_END();

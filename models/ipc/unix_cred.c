@@ -39,13 +39,13 @@ static enum wb_ret set_step(struct wb_exec *x, void *frame)
     struct cred_call *f = frame;
     const struct unix_labels *fn = &f->st->fn;
     WB_BEGIN(f);
-    SOCK_LINE(x, f, f->pid, WB_LINE_RMW, f->fn);
-    SOCK_LINE(x, f, f->cred, WB_LINE_RMW, f->fn);
+    IPC_LINE(x, f, f->pid, WB_LINE_RMW, f->fn);
+    IPC_LINE(x, f, f->cred, WB_LINE_RMW, f->fn);
     count(x, f->st, 1);
     wb_charge_fn(x, fn->pid_vnr);
-    SOCK_LINE(x, f, f->pid, WB_LINE_READ, fn->pid_vnr);
+    IPC_LINE(x, f, f->pid, WB_LINE_READ, fn->pid_vnr);
     wb_charge_fn(x, fn->cred_to_ucred);
-    SOCK_LINE(x, f, f->cred, WB_LINE_READ, fn->cred_to_ucred);
+    IPC_LINE(x, f, f->cred, WB_LINE_READ, fn->cred_to_ucred);
     WB_END();
 }
 
@@ -59,8 +59,8 @@ static enum wb_ret attach_step(struct wb_exec *x, void *frame)
     struct cred_call *f = frame;
     WB_BEGIN(f);
     wb_charge_fn(x, f->st->fn.scm_to_skb);
-    SOCK_LINE(x, f, f->pid, WB_LINE_RMW, f->st->fn.scm_to_skb);
-    SOCK_LINE(x, f, f->cred, WB_LINE_RMW, f->st->fn.scm_to_skb);
+    IPC_LINE(x, f, f->pid, WB_LINE_RMW, f->st->fn.scm_to_skb);
+    IPC_LINE(x, f, f->cred, WB_LINE_RMW, f->st->fn.scm_to_skb);
     count(x, f->st, 1);
     WB_END();
 }
@@ -78,9 +78,9 @@ static enum wb_ret put_step(struct wb_exec *x, void *frame)
     const struct unix_labels *fn = &f->st->fn;
     WB_BEGIN(f);
     wb_charge_fn(x, fn->put_pid);
-    SOCK_LINE(x, f, f->pid, WB_LINE_READ, fn->put_pid);
-    SOCK_LINE(x, f, f->pid, WB_LINE_RMW, fn->put_pid);
-    SOCK_LINE(x, f, f->cred, WB_LINE_RMW, f->fn);
+    IPC_LINE(x, f, f->pid, WB_LINE_READ, fn->put_pid);
+    IPC_LINE(x, f, f->pid, WB_LINE_RMW, fn->put_pid);
+    IPC_LINE(x, f, f->cred, WB_LINE_RMW, f->fn);
     count(x, f->st, -1);
     WB_END();
 }

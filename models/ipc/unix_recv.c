@@ -42,10 +42,10 @@ static enum wb_ret free_step(struct wb_exec *x, void *frame)
         if (x->ret >= 0) wb_counter_add(x, st->count.space_wakes, 1);
         if (x->ret > 0) wb_counter_add(x, st->count.space_woken, (uint64_t)x->ret);
     } else if (st->rules->callback_lock) { /* looked at under the lock */
-        SOCK_LINE(x, f, k->callback_line, WB_LINE_RMW, st->fn.write_space);
-        SOCK_LINE(x, f, k->callback_line, WB_LINE_RMW, st->fn.write_space);
+        IPC_LINE(x, f, k->callback_line, WB_LINE_RMW, st->fn.write_space);
+        IPC_LINE(x, f, k->callback_line, WB_LINE_RMW, st->fn.write_space);
     }
-    SOCK_LINE(x, f, k->wmem_line, WB_LINE_RMW, st->fn.wfree);
+    IPC_LINE(x, f, k->wmem_line, WB_LINE_RMW, st->fn.wfree);
     skb_put(x, &st->pool, f->b);
     WB_END();
 }
@@ -211,7 +211,7 @@ enum wb_ret unix_recv_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     wb_charge_fn(x, st->fn.vfs_read);
-    SOCK_FGET(x, f, f->me->k.file_line, st->fn.fget);
+    IPC_FGET(x, f, f->me->k.file_line, st->fn.fget);
     wb_charge_fn(x, st->fn.sock_recvmsg);
     WB_CALL(x, f, take_readlock(x, f));
     while (f->left) {
@@ -233,7 +233,7 @@ enum wb_ret unix_recv_step(struct wb_exec *x, void *frame)
     WB_CALL(x, f, wb_sleeplock_unlock(x, &f->me->readlock));
     if (f->pid_line != WB_NO_LINE) WB_CALL(x, f, unix_cred_put(x, st, f->pid_line, f->cred_line, st->fn.recvmsg));
 out:
-    SOCK_FGET(x, f, f->me->k.file_line, st->fn.fget);
+    IPC_FGET(x, f, f->me->k.file_line, st->fn.fget);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->ret);
     WB_END();

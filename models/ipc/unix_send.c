@@ -149,7 +149,7 @@ enum wb_ret unix_send_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     wb_charge_fn(x, st->fn.vfs_write);
-    SOCK_FGET(x, f, f->me->k.file_line, st->fn.fget);
+    IPC_FGET(x, f, f->me->k.file_line, st->fn.fget);
     wb_charge_fn(x, st->fn.sock_sendmsg);
     if (st->creds) {
         f->pid_line = x->task->pid_line;
@@ -170,7 +170,7 @@ enum wb_ret unix_send_step(struct wb_exec *x, void *frame)
     }
     if (f->left && !f->ret) f->ret = x->ret;
     if (st->creds) WB_CALL(x, f, unix_cred_put(x, st, f->pid_line, f->cred_line, st->fn.sendmsg));
-    SOCK_FGET(x, f, f->me->k.file_line, st->fn.fget);
+    IPC_FGET(x, f, f->me->k.file_line, st->fn.fget);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->ret);
     WB_END();
