@@ -209,9 +209,11 @@ static bool gate(const struct fair_sim *f, const struct wb_rq *rq)
     case FAIR_GATE_NONE: return true;
     case FAIR_GATE_IDLE: return r->avg_idle >= f->migration_cost;
     case FAIR_GATE_OVERLOADED: return r->avg_idle >= f->migration_cost && *f->bal.overloaded;
-    case FAIR_GATE_COST: return *f->bal.overloaded && (!rq->sd || r->avg_idle >= rq->sd->max_newidle_cost / WB_NS);
+    case FAIR_GATE_COST:
+    case FAIR_GATE_BOTH: break;
     }
-    return true;
+    if (f->br->gate == FAIR_GATE_BOTH && r->avg_idle < f->migration_cost) return false;
+    return *f->bal.overloaded && (!rq->sd || r->avg_idle >= rq->sd->max_newidle_cost / WB_NS);
 }
 
 static void next_visit(struct wb_exec *x, struct wb_balance *b, const struct wb_sd *sd)

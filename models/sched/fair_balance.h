@@ -19,7 +19,8 @@ enum fair_newidle_gate {
     FAIR_GATE_NONE,
     FAIR_GATE_IDLE,       /* avg_idle >= migration_cost (2.6.35) */
     FAIR_GATE_OVERLOADED, /* ... and some CPU has more than one task (5.4, 5.15) */
-    FAIR_GATE_COST        /* avg_idle >= what the lowest domain cost, and some CPU has more than one (6.1+) */
+    FAIR_GATE_COST,       /* avg_idle >= what the lowest domain cost, and some CPU has more than one (6.1+) */
+    FAIR_GATE_BOTH        /* as FAIR_GATE_COST, and avg_idle >= migration_cost: c5b0a7eefc70 (5.17) reverted */
 };
 enum fair_nohz_form { FAIR_NOHZ_OWNER, FAIR_NOHZ_PUSH, FAIR_NOHZ_FLAGS };
 /* Imbalance between nodes that is left alone: none; while the busiest node runs less than a quarter of its CPUs (5.11

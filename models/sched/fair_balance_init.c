@@ -287,11 +287,28 @@ static void settle(struct wb_sim *s, cpu_id c)
     }
 }
 
+/* The rules of a release; a copy of them where the scenario sets some of its own. */
+static const struct fair_balance_rules *rules_of(struct wb_sim *s, const struct wb_config *cfg, size_t release)
+{
+    static const struct {
+        const char *word;
+        enum fair_newidle_gate gate;
+    } gates[] = {{"none", FAIR_GATE_NONE}, {"cost", FAIR_GATE_COST}, {"migration_cost", FAIR_GATE_BOTH}};
+    bool gate = wb_cfg_has(cfg, "policy.newidle_gate"), bump = wb_cfg_has(cfg, "policy.newidle_bump");
+    if (!gate && !bump) return &fair_balance_rules[release];
+    struct fair_balance_rules *own = wb_sim_alloc(s, sizeof *own);
+    *own = fair_balance_rules[release];
+    if (bump) own->cost_bump = wb_cfg_bool(cfg, "policy.newidle_bump");
+    for (size_t i = 0; gate && i < WB_ARRAY_SIZE(gates); i++)
+        if (!strcmp(wb_cfg_str(cfg, "policy.newidle_gate"), gates[i].word)) own->gate = gates[i].gate;
+    return own;
+}
+
 int fair_balance_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d)
 {
     struct fair_sim *f = wb_policy_data(s);
     struct fair_balance_sim *b = &f->bal;
-    f->br = &fair_balance_rules[f->v->release];
+    f->br = rules_of(s, cfg, f->v->release);
     b->capacity = zeroed(s, f->ncpus * sizeof *b->capacity);
     b->priority = zeroed(s, f->ncpus * sizeof *b->priority);
     b->overloaded = zeroed(s, sizeof *b->overloaded);

@@ -251,7 +251,7 @@ void fair_balance_picked(struct wb_exec *x, struct wb_rq *rq, struct fair_task *
 void fair_nohz_newidle(struct wb_exec *x, struct wb_rq *rq)
 {
     struct fair_sim *f = fair_of(x);
-    if (!f->nohz || f->br->gate == FAIR_GATE_COST) return; /* from 6.1 on at idle entry only if it did not balance */
+    if (!f->nohz || f->v->release >= FAIR_6_1) return; /* from 6.1 on at idle entry only if it did not balance */
     if (fair_rq(rq)->avg_idle < f->migration_cost || !f->bal.nohz_has_blocked) return;
     if (wb_jiffies(x->sim) < f->bal.nohz_next_blocked) return;
     fair_rq(rq)->bal.newidle_stats = true;

@@ -150,6 +150,16 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
      .help = "Idle and newly idle CPUs pull tasks. Off: only busy CPUs balance.", .source = "Linux load_balance"},
     {KEY("newidle", BOOL), .def = "true", .help = "CPUs pull as they run out of work.",
      .source = "Linux idle_balance, newidle_balance"},
+    {KEY("newidle_gate", ENUM), .choices = "none migration_cost cost",
+     .help = "When a CPU that runs out of work looks at other queues (6.1+): always; while some CPU has more than one "
+             "task and its own idle times cover what looking has cost (cost); and only if they reach migration_cost "
+             "besides (migration_cost, as before 5.17). Without it cost.",
+     .source = CFS_SRC "newidle_balance; commit c5b0a7eefc70"},
+    {KEY("newidle_bump", BOOL),
+     .help =
+         "A pass that found nothing raises what newly idle balancing of its domain is taken to cost by half (6.1+). "
+         "Without it as the version has it: 6.18 does.",
+     .source = CFS_SRC "update_newidle_cost; commit 155213a2aed4"},
     {KEY("busy_balance", BOOL), .def = "true", .help = "Busy CPUs pull tasks at their ticks.",
      .source = "Linux rebalance_domains"},
     {KEY("active_balance", BOOL), .def = "true",
@@ -213,6 +223,8 @@ const struct fair_knob fair_knobs[] = {
     {"policy.pack", FAIR_SINCE(FAIR_6_18)},
     {"policy.pack_limit", FAIR_SINCE(FAIR_6_18)},
     {"policy.nr_cpus_configured", FAIR_UNTIL(FAIR_2_6_36)},
+    {"policy.newidle_gate", FAIR_SINCE(FAIR_6_1)},
+    {"policy.newidle_bump", FAIR_SINCE(FAIR_6_1)},
     {"policy.numa_imbalance", FAIR_SINCE(FAIR_5_15)},
     {"policy.cpu_capacity", FAIR_SINCE(FAIR_5_4)},
     {"policy.cpu_priority", FAIR_SINCE(FAIR_5_4)},
