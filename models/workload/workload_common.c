@@ -56,11 +56,7 @@ int workload_read(struct workload_entry *e, struct wb_sim *s, const struct wb_co
 /* The k-th CPU of the list, alone. */
 static const struct wb_cpumask *hand_out(const struct workload_entry *e, uint32_t k)
 {
-    struct wb_cpumask m = empty_mask(e->s);
-    cpu_id c = wb_mask_first(&e->cpus);
-    for (k %= e->ncpus; k; k--) c = wb_mask_next(&e->cpus, c + 1);
-    wb_mask_set(&m, c);
-    return wb_mask_keep(e->s, &m);
+    return wb_mask_one(e->s, wb_mask_nth(&e->cpus, k % e->ncpus));
 }
 
 int workload_cpus(const struct workload_entry *e, const char *key, uint32_t k, const struct wb_cpumask **mask)

@@ -48,15 +48,6 @@ static void build_cpu(struct wb_sim *s, cpu_id id)
     c->irq.cpu = c->softirq.cpu = id;
 }
 
-static const struct wb_cpumask *one_cpu(struct wb_sim *s, cpu_id id)
-{
-    struct wb_cpumask *m = wb_sim_alloc(s, sizeof *m);
-    *m = (struct wb_cpumask){.ncpus = s->ncpus, .nwords = WB_CPUMASK_WORDS(s->ncpus)};
-    m->w = wb_sim_alloc(s, m->nwords * sizeof *m->w);
-    wb_mask_set(m, id);
-    return m;
-}
-
 static void build_idle_tasks(struct wb_sim *s)
 {
     for (cpu_id c = 0; c < s->ncpus; c++) {
@@ -69,7 +60,7 @@ static void build_idle_tasks(struct wb_sim *s)
 static void build_stoppers(struct wb_sim *s)
 {
     for (cpu_id c = 0; c < s->ncpus; c++) {
-        struct wb_task_spec spec = {.name = "migration", .klass = WB_CLASS_STOP, .allowed = one_cpu(s, c)};
+        struct wb_task_spec spec = {.name = "migration", .klass = WB_CLASS_STOP, .allowed = wb_mask_one(s, c)};
         struct wb_task *t = task_alloc(s, &spec);
         t->pid = t->tgid = ++s->next_pid;
         t->kthread = true;
@@ -276,6 +267,7 @@ static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct 
     if (build_kernel(s, opt, d) || build_trace(s, opt)) return -1;
     if (build_measure(s) || size_stacks(s, d)) return -1;
     build_stoppers(s);
+    memory_mark(s);
     if (build_ipcs(s, d)) return -1;
     if (opt->drive)
         drive_build_tasks(s);

@@ -1,6 +1,8 @@
 /* domains.c - spans, groups and domains from a ladder of levels; dropping levels that add nothing. See domains.h. */
 #include "domains.h"
 
+#include "sim.h"
+
 #include <string.h>
 
 const char *const wb_sd_flag_name[] = {
@@ -14,8 +16,6 @@ struct builder {
     struct wb_sim *s;
     const struct wb_topology *topo;
     uint32_t ncpus, nwords, nnodes;
-    uint64_t *one_bit;      /* 64 windows, see single() */
-    struct wb_cpumask *one; /* [ncpus] masks of single CPUs, when a level spans them */
     struct wb_cpumask all;
     uint32_t *index; /* [ncpus] position of a unit in its span, by its first CPU */
 };
@@ -51,20 +51,6 @@ static uint32_t weight_of(const struct builder *b, enum domains_span k, cpu_id c
     return n;
 }
 
-/* A full-width mask with one bit needs no words of its own: all CPUs with the same bit share a window of zeros around
- * it. */
-static struct wb_cpumask single(struct builder *b, cpu_id c)
-{
-    size_t width = 2 * b->nwords - 1;
-    if (!b->one_bit) {
-        b->one_bit = wb_sim_alloc(b->s, 64 * width * sizeof(uint64_t));
-        memset(b->one_bit, 0, 64 * width * sizeof(uint64_t));
-        for (uint32_t i = 0; i < 64; i++) b->one_bit[i * width + b->nwords - 1] = 1ull << i;
-    }
-    return (struct wb_cpumask){
-        .ncpus = b->ncpus, .nwords = b->nwords, .w = b->one_bit + (c & 63) * width + (b->nwords - 1) - (c >> 6)};
-}
-
 static struct wb_cpumask new_mask(struct builder *b)
 {
     struct wb_cpumask m = {
@@ -85,7 +71,7 @@ static struct wb_cpumask mask_of(struct builder *b, enum domains_span k, cpu_id 
 {
     const struct wb_cpumask *m = is_set(k) ? wb_topo_mask(b->topo, topo_level(k), c) : NULL;
     if (m) return *m;
-    return k == DOMAINS_ALL ? *all_mask(b) : single(b, c);
+    return k == DOMAINS_ALL ? *all_mask(b) : mask_single(b->s, c);
 }
 
 /* ---- one level ---- */

@@ -51,17 +51,6 @@ const char *wb_task_name(const struct wb_task *t)
     return t->x.sim->names[t->name];
 }
 
-const struct wb_cpumask *wb_mask_keep(struct wb_sim *s, const struct wb_cpumask *m)
-{
-    for (uint32_t i = 0; i < s->nmasks; i++)
-        if (wb_mask_equal(s->masks[i], m)) return s->masks[i];
-    struct wb_cpumask *k = wb_sim_alloc(s, sizeof *k);
-    *k = (struct wb_cpumask){.ncpus = m->ncpus, .nwords = m->nwords, .w = wb_sim_alloc(s, m->nwords * sizeof *m->w)};
-    memcpy(k->w, m->w, m->nwords * sizeof *m->w);
-    if (s->nmasks == s->masks_room) s->masks = table_grow((void *)s->masks, &s->masks_room, sizeof *s->masks);
-    return s->masks[s->nmasks++] = k;
-}
-
 uint32_t wb_mm_new(struct wb_sim *s)
 {
     return ++s->next_mm;
@@ -120,9 +109,7 @@ static void start_when(struct wb_sim *s, struct wb_task *t, const struct wb_task
     if (!spec->start_fixed && s->start_spread) when += wb_draw_below(&r, s->start_spread);
     cpu_id cpu = spec->start_cpu;
     if (cpu == WB_NO_CPU) { /* the shell that starts it runs somewhere */
-        uint64_t k = wb_draw_below(&r, wb_mask_count(t->allowed));
-        cpu = wb_mask_first(t->allowed);
-        while (k--) cpu = wb_mask_next(t->allowed, cpu + 1);
+        cpu = wb_mask_nth(t->allowed, (uint32_t)wb_draw_below(&r, wb_mask_count(t->allowed)));
     }
     s->first_start = WB_MIN(s->first_start, when);
     event_post(s, when, EV_START, t->id, cpu);

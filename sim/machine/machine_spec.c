@@ -215,6 +215,11 @@ void wb_machine_free(struct wb_machine *m)
     free(m);
 }
 
+size_t wb_machine_bytes(const struct wb_machine *m)
+{
+    return sizeof *m + wb_topology_bytes(m->topo);
+}
+
 const struct wb_topology *wb_machine_topo(const struct wb_machine *m)
 {
     return m->topo;

@@ -377,3 +377,9 @@ void wb_topology_free(struct wb_topology *t)
     arena_free(&o->arena);
     free(o);
 }
+
+size_t wb_topology_bytes(const struct wb_topology *t)
+{
+    const struct topo *o = (const struct topo *)t;
+    return sizeof *o + o->arena.reserved;
+}

@@ -70,6 +70,10 @@ static void scans_ascend_and_end(void **state)
     assert_int_equal(wb_mask_next(&m, 130), WB_NO_CPU);
     assert_int_equal(wb_mask_next(&m, 5000), WB_NO_CPU);
     assert_int_equal(wb_mask_count(&m), 4);
+    assert_int_equal(wb_mask_nth(&m, 0), 3);
+    assert_int_equal(wb_mask_nth(&m, 1), 63);
+    assert_int_equal(wb_mask_nth(&m, 3), 129);
+    assert_int_equal(wb_mask_nth(&m, 4), WB_NO_CPU);
     cpu_id seen[4], n = 0;
     WB_FOR_EACH_CPU_AND (c, &m, &other) seen[n++] = c;
     assert_int_equal(n, 2);

@@ -52,6 +52,21 @@ static inline uint32_t wb_mask_count(const struct wb_cpumask *m)
     for (uint32_t i = 0; i < m->nwords; i++) n += (uint32_t)__builtin_popcountll(m->w[i]);
     return n;
 }
+/* The k-th CPU (from 0) in ascending order, or WB_NO_CPU. */
+static inline cpu_id wb_mask_nth(const struct wb_cpumask *m, uint32_t k)
+{
+    for (uint32_t i = 0; i < m->nwords; i++) {
+        uint64_t v = m->w[i];
+        uint32_t n = (uint32_t)__builtin_popcountll(v);
+        if (k >= n) {
+            k -= n;
+            continue;
+        }
+        while (k--) v &= v - 1;
+        return (cpu_id)(i * 64 + (uint32_t)__builtin_ctzll(v));
+    }
+    return WB_NO_CPU;
+}
 static inline bool wb_mask_equal(const struct wb_cpumask *a, const struct wb_cpumask *b)
 {
     for (uint32_t i = 0; i < a->nwords; i++)

@@ -173,6 +173,7 @@ struct wb_topology *wb_topo_from_table(const struct wb_topo_table *tab, struct w
 struct wb_topology *wb_topo_from_hwloc_xml(const char *path, const struct wb_topo_options *opt, struct wb_diag *d);
 struct wb_topology *wb_topo_live(const struct wb_topo_options *opt, struct wb_diag *d);
 void wb_topology_free(struct wb_topology *t);
+size_t wb_topology_bytes(const struct wb_topology *t); /* memory it takes */
 
 /* The boxes of `show topology`: one per last-level cache, cores and their CPU numbers inside, nodes (and packages,
  * where they are not the same) named above. Malloc'd, caller frees; NULL: out of memory. width: columns available
@@ -258,6 +259,7 @@ struct wb_machine *wb_machine_new(struct wb_topology *topo, const struct wb_mach
 /* From the `machine.*` keys. NULL with errors at their places. */
 struct wb_machine *wb_machine_build(const struct wb_config *cfg, struct wb_diag *d);
 void wb_machine_free(struct wb_machine *m);
+size_t wb_machine_bytes(const struct wb_machine *m); /* memory it takes, its topology included */
 
 const struct wb_topology *wb_machine_topo(const struct wb_machine *m);
 const struct wb_machine_spec *wb_machine_costs(const struct wb_machine *m);

@@ -67,6 +67,22 @@ struct wb_fault {
     sim_time total, longest; /* of the first two kinds; else 0 */
 };
 
+/* Bytes that a simulation has taken so far, by its own count: what it asked for (arenas, tables), and the touched pages
+ * of what it only reserved. The scenario (configuration, sources) is not in it, nor are result and trace export. */
+struct wb_memory {
+    size_t cpus;    /* all that was there before the first task of a workload: CPUs, runqueues, domains, idle and
+                       migration threads, the policy's tables */
+    size_t tasks;   /* tasks, their programs, channels, statistics; tables over them */
+    size_t stacks;  /* deep parts of stacks in use */
+    size_t machine; /* topology and costs */
+    size_t state;   /* caches, regions, lines, buses */
+    size_t events;  /* the event set */
+    size_t other;   /* ends of arena blocks */
+    size_t total;   /* of all these */
+    uint32_t ntasks, ncpus; /* tasks of workloads, idle and migration threads not counted */
+};
+void wb_sim_memory(const struct wb_sim *s, struct wb_memory *m);
+
 struct wb_result {
     uint64_t seed;
     uint32_t replication;

@@ -37,6 +37,7 @@ uint32_t wb_mm_new(struct wb_sim *s);
 void **wb_sim_shared(struct wb_sim *s, const char *name);
 /* An affinity mask that lives as long as the run; equal masks are shared. */
 const struct wb_cpumask *wb_mask_keep(struct wb_sim *s, const struct wb_cpumask *m);
+const struct wb_cpumask *wb_mask_one(struct wb_sim *s, cpu_id c); /* the same of {c}. Build time */
 
 /* ------------------------------------------------------------------ memory that programs and kernel objects touch */
 /* Build time. Ids are those that WB_TOUCH, WB_COPY, WB_LINE and machine.h take once the run has started. */

@@ -1,0 +1,30 @@
+/* memory_use.c - what a simulation takes, by its own count. See run.h. */
+#include "sim.h"
+
+void memory_mark(struct wb_sim *s)
+{
+    s->arena_before_tasks = s->arena.used;
+}
+
+static size_t tables(const struct wb_sim *s)
+{
+    return s->tasks_room * sizeof *s->task + s->pairs_room * sizeof *s->pair + s->names_room * sizeof *s->names +
+           s->masks_room * sizeof *s->masks + s->regions_room * (s->region ? sizeof *s->region : 0);
+}
+
+void wb_sim_memory(const struct wb_sim *s, struct wb_memory *m)
+{
+    size_t blocks = s->arena.reserved - s->arena.used; /* headers, and ends that nothing fitted in */
+    *m = (struct wb_memory){
+        .cpus = s->arena_before_tasks,
+        .tasks = s->arena.used - s->arena_before_tasks + tables(s),
+        .stacks = reserve_touched(s->deep.mem, (size_t)s->deep.parts * DEEP_STACK_BYTES),
+        .machine = wb_machine_bytes(s->machine),
+        .state = wb_machine_state_touched(s->hw),
+        .events = (s->q.room + 8) * sizeof(struct evq_entry),
+        .other = sizeof *s + blocks,
+        .ntasks = s->ntasks - 2 * s->ncpus,
+        .ncpus = s->ncpus,
+    };
+    m->total = m->cpus + m->tasks + m->stacks + m->machine + m->state + m->events + m->other;
+}
