@@ -71,7 +71,7 @@ static struct wb_cpumask mask_of(struct builder *b, enum domains_span k, cpu_id 
 {
     const struct wb_cpumask *m = is_set(k) ? wb_topo_mask(b->topo, topo_level(k), c) : NULL;
     if (m) return *m;
-    return k == DOMAINS_ALL ? *all_mask(b) : mask_single(b->s, c);
+    return k == DOMAINS_ALL ? *all_mask(b) : mask_single(b->s, b->ncpus, c);
 }
 
 /* ---- one level ---- */

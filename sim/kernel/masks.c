@@ -6,24 +6,24 @@
 
 /* A full-width mask with one bit needs no words of its own: all CPUs with the same bit share a window of zeros around
  * it. So single CPUs cost 16 bytes a CPU and a table, not a bit for each pair of CPUs. */
-struct wb_cpumask mask_single(struct wb_sim *s, cpu_id c)
+struct wb_cpumask mask_single(struct wb_sim *s, uint32_t ncpus, cpu_id c)
 {
-    uint32_t nwords = WB_CPUMASK_WORDS(s->ncpus);
+    uint32_t nwords = WB_CPUMASK_WORDS(ncpus);
     size_t width = 2 * nwords - 1;
     if (!s->one_bit) {
         s->one_bit = wb_sim_alloc(s, 64 * width * sizeof *s->one_bit);
         for (uint32_t i = 0; i < 64; i++) s->one_bit[i * width + nwords - 1] = 1ull << i;
     }
-    WB_CHECK(c < s->ncpus, "cpu %u of %u", c, s->ncpus);
+    WB_CHECK(c < ncpus, "cpu %u of %u", c, ncpus);
     return (struct wb_cpumask){
-        .ncpus = s->ncpus, .nwords = nwords, .w = s->one_bit + (c & 63) * width + (nwords - 1) - (c >> 6)};
+        .ncpus = ncpus, .nwords = nwords, .w = s->one_bit + (c & 63) * width + (nwords - 1) - (c >> 6)};
 }
 
 const struct wb_cpumask *wb_mask_one(struct wb_sim *s, cpu_id c)
 {
     if (!s->one_cpu) {
         s->one_cpu = wb_sim_alloc(s, s->ncpus * sizeof *s->one_cpu);
-        for (cpu_id i = 0; i < s->ncpus; i++) s->one_cpu[i] = mask_single(s, i);
+        for (cpu_id i = 0; i < s->ncpus; i++) s->one_cpu[i] = mask_single(s, s->ncpus, i);
     }
     WB_CHECK(c < s->ncpus, "cpu %u of %u", c, s->ncpus);
     return &s->one_cpu[c];

@@ -367,8 +367,8 @@ void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_
 /* Make t runnable on the locked rq: enqueue, preemption check, statistics. wake: enum wb_wake_flags for the check. */
 void task_activate(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t enqueue, uint32_t wake);
 void wake_list_add(struct wb_exec *x, struct wb_task *t, cpu_id cpu);
-void memory_mark(struct wb_sim *s);                        /* tasks of workloads come now */
-struct wb_cpumask mask_single(struct wb_sim *s, cpu_id c); /* {c}; build time */
+void memory_mark(struct wb_sim *s);                                        /* tasks of workloads come now */
+struct wb_cpumask mask_single(struct wb_sim *s, uint32_t ncpus, cpu_id c); /* {c}; build time */
 void *table_grow(void *old, uint32_t *room, size_t size);
 struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec);
 int pair_state(struct wb_sim *s, struct wb_task *t);
