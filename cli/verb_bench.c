@@ -8,12 +8,11 @@
  * verdict.
  */
 #include <jansson.h>
-#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench_speed.h"
 #include "exit_code.h"
 #include "exp_export.h"
 #include "exp_format.h"
@@ -22,23 +21,6 @@
 #include "verbs.h"
 #include "wakebal/bench.h"
 #include "wakebal/run.h"
-
-struct load {
-    const char *scenario, *tag, *what;
-    const char *kernel;
-    double floor, goal;   /* million events per second; 0 = none */
-    const char *duration; /* of one run; NULL = the scenario's */
-    bool quick;           /* also with --quick */
-};
-/* The first three are the loads whose rates are quoted; the others are real ones. */
-static const struct load loads[] = {
-    {"bench-16x64", "16x64", "16 CPUs, 24 pairs and 16 hogs", NULL, 5, 20, "500 ms", true},
-    {"bench-256x4096", "256x4096", "256 CPUs, 1536 pairs and 1024 hogs", NULL, 2.5, 5, "50 ms", true},
-    {"bench-1024x16384", "1024x16384", "1024 CPUs, 6144 pairs and 4096 hogs", NULL, 0, 0, "20 ms", false},
-    {"ia64-bw-pipe-2005", "case", "bw_pipe on the Itanium, 2.6.11, free (the case)", NULL, 0, 0, "500 ms", true},
-    {"ia64-bw-pipe-2005", "case_old", "bw_pipe on the Itanium, 2.6.10, free (the case)", "linux-2.6.10", 0, 0, "500 ms",
-     true},
-};
 
 struct figure {
     char name[64];
@@ -50,16 +32,20 @@ struct bench {
     struct cli_options o;
     const char *times_text;
     unsigned times;
+    const char *only;
     bool quick;
     struct wb_key_registry *keys;
     struct wb_diag *d;
-    struct figure figure[64];
+    struct bench_speed speed[BENCH_LOADS_MAX];
+    bool measured[BENCH_LOADS_MAX];
+    struct figure figure[192];
     size_t n;
 };
 
-enum { KEY_TIMES = 0x1000, KEY_QUICK };
+enum { KEY_TIMES = 0x1000, KEY_QUICK, KEY_ONLY };
 static const struct argp_option own[] = {
     {"best-of", KEY_TIMES, "N", 0, "Runs of each load, the fastest counts (default 5)", 2},
+    {"only", KEY_ONLY, "LOAD", 0, "Just this load (16x64, 256x4096_eevdf, ...)", 2},
     {"quick", KEY_QUICK, NULL, 0, "Leave the largest loads out", 2},
     {0},
 };
@@ -69,9 +55,25 @@ static error_t parse_own(int key, char *arg, void *ctx)
     struct bench *b = ctx;
     switch (key) {
     case KEY_TIMES: b->times_text = arg; return 0;
+    case KEY_ONLY: b->only = arg; return 0;
     case KEY_QUICK: b->quick = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
+}
+
+static bool known_load(const char *tag)
+{
+    for (size_t i = 0; i < bench_nloads; i++)
+        if (!strcmp(bench_loads[i].tag, tag)) return true;
+    return false;
+}
+
+static const char *list_loads(char *buf, size_t n)
+{
+    size_t at = (size_t)snprintf(buf, n, "One of:");
+    for (size_t i = 0; i < bench_nloads && at < n; i++)
+        at += (size_t)snprintf(buf + at, n - at, " %s", bench_loads[i].tag);
+    return buf;
 }
 
 static int read_options(struct bench *b, int argc, char **argv)
@@ -87,6 +89,10 @@ static int read_options(struct bench *b, int argc, char **argv)
     int rc = cli_options_parse(&spec, argc, argv, &b->o);
     if (rc >= 0) return rc;
     b->times = 5;
+    if (b->only && !known_load(b->only)) {
+        char list[256];
+        return cli_usage_error(argv[0], list_loads(list, sizeof list), "--only '%.40s' is no load", b->only);
+    }
     if (!b->times_text) return -1;
     char *end;
     unsigned long n = strtoul(b->times_text, &end, 10);
@@ -105,20 +111,6 @@ static void keep(struct bench *b, const char *stem, const char *tag, double valu
     f->value = value;
     f->unit = unit;
     f->better = better;
-}
-
-static double thread_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Bytes that are allocated now. */
-static size_t heap_bytes(void)
-{
-    struct mallinfo2 m = mallinfo2();
-    return m.uordblks + m.hblkhd;
 }
 
 /* ------------------------------------------------------------------ the event set alone */
@@ -152,119 +144,123 @@ static int bench_hold(struct bench *b)
 }
 
 /* ------------------------------------------------------------------ whole simulations */
-struct speed {
-    double load_s, run_s; /* CPU time of loading the scenario and building it; best run */
-    size_t bytes;         /* of one simulation, built */
-    double events, stale, inlined, wakeups, simulated, peak;
-    double posted_s, posted_events; /* with every segment an event */
-    uint32_t ncpus, ntasks;
-};
 
-static double metric_of(const struct wb_result *r, const char *name)
+static const char *say_bytes(char buf[static 32], size_t bytes, uint32_t per)
 {
-    const struct wb_metric *m = wb_result_find(r, UINT32_MAX, name);
-    return m ? m->value : NAN;
-}
-
-/* Every segment as an event, once. */
-static bool run_posted(struct bench *b, const struct wb_config *cfg, struct speed *s)
-{
-    struct wb_run_options posted = {.no_inline = true};
-    struct wb_sim *sim = wb_sim_build(cfg, cli_models(), 0, &posted, b->d);
-    if (!sim) return false;
-    double from = thread_seconds();
-    (void)wb_sim_run(sim);
-    s->posted_s = WB_MIN(s->posted_s, thread_seconds() - from);
-    s->posted_events = (double)wb_sim_result(sim)->events;
-    wb_sim_free(sim);
-    return true;
-}
-
-static bool run_once(struct bench *b, const struct wb_config *cfg, struct speed *s)
-{
-    struct wb_run_options plain = {.trace_capacity = 0};
-    struct wb_sim *sim = wb_sim_build(cfg, cli_models(), 0, &plain, b->d);
-    if (!sim) return false;
-    double from = thread_seconds();
-    (void)wb_sim_run(sim);
-    double spent = thread_seconds() - from;
-    const struct wb_result *r = wb_sim_result(sim);
-    if (spent < s->run_s) s->run_s = spent;
-    s->events = (double)r->events;
-    s->stale = (double)r->stale;
-    s->inlined = (double)r->inlined;
-    s->peak = (double)r->peak_events;
-    s->simulated = (double)r->duration * 1e-12;
-    s->wakeups = metric_of(r, "wakeups");
-    s->ncpus = r->ncpus;
-    wb_sim_free(sim);
-    return true;
-}
-
-/* Load and build once, measured, and throw it away. */
-static struct wb_scenario *load_once(struct bench *b, const struct load *l, struct speed *s)
-{
-    struct wb_override set[] = {{.key = "run.duration", .value = l->duration, .from = "bench"},
-                                {.key = "run.warmup", .value = "none", .from = "bench"}};
-    struct wb_overrides over = {.item = set, .n = WB_ARRAY_SIZE(set), .kernel = l->kernel};
-    struct wb_run_options plain = {.trace_capacity = 0};
-    double from = thread_seconds();
-    struct wb_scenario *sc = wb_scenario_load(l->scenario, b->keys, &over, b->d);
-    if (!sc) return NULL;
-    size_t before = heap_bytes();
-    struct wb_sim *sim = wb_sim_build(wb_scenario_config(sc), cli_models(), 0, &plain, b->d);
-    s->load_s = thread_seconds() - from;
-    s->bytes = heap_bytes() - before;
-    if (sim) s->ntasks = wb_ntasks(sim);
-    if (sim) wb_sim_free(sim);
-    if (sim) return sc;
-    wb_scenario_free(sc);
-    return NULL;
+    return exp_format_value(buf, 32, (double)bytes / per, "B");
 }
 
 /* The rate that is quoted counts entries popped in the mode in which nothing runs ahead, so that nothing else
  * is called an event. */
-static void print_speed(const struct load *l, const struct speed *s)
+static void print_rate(const struct bench_load *l, const struct bench_speed *s)
 {
-    double rate = s->posted_events / s->posted_s * 1e-6;
-    char aim[64] = "", bytes[32];
+    double rate = s->posted.events / s->posted.s * 1e-6;
+    char aim[64] = "";
     if (l->floor > 0)
         snprintf(aim, sizeof aim, "  (floor %g, goal %g%s)", l->floor, l->goal, rate < l->floor ? ": BELOW" : "");
     printf("%s\n", l->what);
     printf("  %-11s %.2f million/s popped with every segment an event%s\n", "events", rate, aim);
-    printf(
-        "  %-11s %.2f million/s popped with run-ahead: %.2f segments per event run inline, %.2f million/s together\n",
-        "", s->events / s->run_s * 1e-6, s->inlined / s->events, (s->events + s->inlined) / s->run_s * 1e-6);
-    printf("  %-11s %.1f%% stale; at most %.0f pending\n", "", 100 * s->stale / (s->events + s->stale), s->peak);
-    printf("  %-11s %.0f ns per wakeup; %.3g CPU-seconds per second; %.2f x real time\n", "speed",
-           s->run_s / s->wakeups * 1e9, s->simulated * s->ncpus / s->run_s, s->simulated / s->run_s);
-    printf("  %-11s %.3f s; %s per task (%u tasks, idle and kernel threads included)\n\n", "loading", s->load_s,
-           exp_format_value(bytes, sizeof bytes, (double)s->bytes / s->ntasks, "B"), s->ntasks);
+    printf("  %-11s %.2f million/s popped with run-ahead, %.2f segments each run inline: %.2f million/s together\n", "",
+           s->ahead.events / s->ahead.s * 1e-6, s->ahead.inlined / s->ahead.events,
+           (s->ahead.events + s->ahead.inlined) / s->ahead.s * 1e-6);
+    printf("  %-11s %.1f%% stale; at most %.0f pending\n", "",
+           100 * s->ahead.stale / (s->ahead.events + s->ahead.stale), s->peak);
 }
 
-static int bench_load(struct bench *b, const struct load *l)
+static void print_speed(const struct bench_load *l, const struct bench_speed *s)
 {
-    struct speed s = {.run_s = INFINITY, .posted_s = INFINITY};
-    struct wb_scenario *sc = load_once(b, l, &s);
-    if (!sc) return EXIT_INVALID;
-    bool good = true;
-    for (unsigned i = 0; i < b->times && good && !out_stop; i++)
-        good = run_once(b, wb_scenario_config(sc), &s) && run_posted(b, wb_scenario_config(sc), &s);
-    wb_scenario_free(sc);
-    if (!good) return EXIT_INVALID;
+    const struct wb_memory *m = &s->memory;
+    char whole[32], tasks[32], cpus[32];
+    print_rate(l, s);
+    printf("  %-11s %.0f ns per wakeup; %.3g CPU-seconds per second; %.2f x real time\n", "speed",
+           s->ahead.s / s->wakeups * 1e9, s->simulated * m->ncpus / s->ahead.s, s->simulated / s->ahead.s);
+    printf("  %-11s %.3f s; %s per task (%u tasks), all told; without the CPUs (%s each) %s\n\n", "loading", s->load_s,
+           say_bytes(whole, m->total, m->ntasks), m->ntasks, say_bytes(cpus, m->cpus, m->ncpus),
+           say_bytes(tasks, m->total - m->cpus - m->machine, m->ntasks));
+}
+
+static void keep_speed(struct bench *b, const char *tag, const struct bench_speed *s)
+{
+    const struct wb_memory *m = &s->memory;
+    keep(b, "engine_rate_", tag, s->posted.events / s->posted.s, "1/s", "higher");
+    keep(b, "popped_rate_", tag, s->ahead.events / s->ahead.s, "1/s", "higher");
+    keep(b, "segment_rate_", tag, (s->ahead.events + s->ahead.inlined) / s->ahead.s, "1/s", "higher");
+    keep(b, "inline_per_event_", tag, s->ahead.inlined / s->ahead.events, "1", "none");
+    keep(b, "stale_share_", tag, s->ahead.stale / (s->ahead.events + s->ahead.stale), "1", "lower");
+    keep(b, "wakeup_ns_", tag, s->ahead.s / s->wakeups * 1e9, "ns", "lower");
+    keep(b, "cpu_seconds_per_s_", tag, s->simulated * m->ncpus / s->ahead.s, "1", "higher");
+    keep(b, "real_time_", tag, s->simulated / s->ahead.s, "1", "higher");
+    keep(b, "load_s_", tag, s->load_s, "s", "lower");
+    keep(b, "bytes_per_task_", tag, (double)m->total / m->ntasks, "B", "lower");
+    keep(b, "bytes_per_cpu_", tag, (double)m->cpus / m->ncpus, "B", "lower");
+}
+
+static int bench_one(struct bench *b, size_t i)
+{
+    const struct bench_load *l = &bench_loads[i];
+    struct bench_speed *s = &b->speed[i];
+    if (bench_measure(l, b->keys, b->times, b->d, s)) return EXIT_INVALID;
     if (out_stop) return out_stop_exit_code();
-    print_speed(l, &s);
-    keep(b, "engine_rate_", l->tag, s.posted_events / s.posted_s, "1/s", "higher");
-    keep(b, "popped_rate_", l->tag, s.events / s.run_s, "1/s", "higher");
-    keep(b, "segment_rate_", l->tag, (s.events + s.inlined) / s.run_s, "1/s", "higher");
-    keep(b, "inline_per_event_", l->tag, s.inlined / s.events, "1", "none");
-    keep(b, "stale_share_", l->tag, s.stale / (s.events + s.stale), "1", "lower");
-    keep(b, "wakeup_ns_", l->tag, s.run_s / s.wakeups * 1e9, "ns", "lower");
-    keep(b, "cpu_seconds_per_s_", l->tag, s.simulated * s.ncpus / s.run_s, "1", "higher");
-    keep(b, "real_time_", l->tag, s.simulated / s.run_s, "1", "higher");
-    keep(b, "load_s_", l->tag, s.load_s, "s", "lower");
-    keep(b, "bytes_per_task_", l->tag, (double)s.bytes / s.ntasks, "B", "lower");
+    b->measured[i] = true;
+    print_speed(l, s);
+    keep_speed(b, l->tag, s);
     return EXIT_FINE;
+}
+
+/* ------------------------------------------------------------------ how the cost grows */
+
+/* One series: the sizes of one kernel. Least squares of ns per event over log2 of the tasks. */
+struct series {
+    size_t n, at[16];
+    double x[16], ns[16], base, per_doubling;
+};
+
+static struct series collect(const struct bench *b, const char *name)
+{
+    struct series r = {.n = 0};
+    double sx = 0, sy = 0, sxx = 0, sxy = 0;
+    for (size_t i = 0; i < bench_nloads; i++) {
+        if (!b->measured[i] || !bench_loads[i].series || strcmp(bench_loads[i].series, name)) continue;
+        const struct bench_speed *s = &b->speed[i];
+        double x = log2(s->memory.ntasks), ns = s->posted.s / s->posted.events * 1e9;
+        r.at[r.n] = i;
+        r.x[r.n] = x;
+        r.ns[r.n++] = ns;
+        sx += x;
+        sy += ns;
+        sxx += x * x;
+        sxy += x * ns;
+    }
+    double n = (double)r.n, det = n * sxx - sx * sx;
+    if (r.n < 2 || det <= 0) return r;
+    r.per_doubling = (n * sxy - sx * sy) / det;
+    r.base = (sy - r.per_doubling * sx) / n;
+    return r;
+}
+
+static void print_series(struct bench *b, const char *name)
+{
+    struct series r = collect(b, name);
+    if (r.n < 2) return;
+    printf("Cost of an event by size, %s (every segment an event)\n", name);
+    struct out_table *t = out_table_new("<>>>>");
+    const char *head[] = {"CPUs / tasks", "ns per event", "times the smallest", "as log of tasks", "fit"};
+    out_table_row(t, head);
+    for (size_t i = 0; i < r.n; i++) {
+        const struct wb_memory *m = &b->speed[r.at[i]].memory;
+        char cell[5][32];
+        snprintf(cell[0], sizeof cell[0], "%u / %u", m->ncpus, m->ntasks);
+        snprintf(cell[1], sizeof cell[0], "%.1f", r.ns[i]);
+        snprintf(cell[2], sizeof cell[0], "%.2f", r.ns[i] / r.ns[0]);
+        snprintf(cell[3], sizeof cell[0], "%.2f", r.x[i] / r.x[0]);
+        snprintf(cell[4], sizeof cell[0], "%.1f", r.base + r.per_doubling * r.x[i]);
+        const char *row[] = {cell[0], cell[1], cell[2], cell[3], cell[4]};
+        out_table_row(t, row);
+    }
+    out_table_print(t, stdout, 2, SIZE_MAX, 120, "");
+    printf("  fit: %.1f ns + %.1f ns for each doubling of the tasks\n\n", r.base, r.per_doubling);
+    keep(b, "cost_ns_per_doubling_", name, r.per_doubling, "ns", "lower");
+    keep(b, "cost_growth_over_log_", name, r.ns[r.n - 1] / r.ns[0] / (r.x[r.n - 1] / r.x[0]), "1", "lower");
 }
 
 /* ------------------------------------------------------------------ results */
@@ -309,10 +305,12 @@ static int bench(struct bench *b)
 {
     if (!wb_bench_build_is_fast())
         printf("This is no optimised build: its times say nothing about the engine (cmake --preset release).\n\n");
-    int rc = bench_hold(b);
-    for (size_t i = 0; i < WB_ARRAY_SIZE(loads) && !rc; i++)
-        if (!b->quick || loads[i].quick) rc = bench_load(b, &loads[i]);
+    int rc = b->only ? 0 : bench_hold(b);
+    for (size_t i = 0; i < bench_nloads && !rc; i++)
+        if (b->only ? !strcmp(b->only, bench_loads[i].tag) : !b->quick || bench_loads[i].quick) rc = bench_one(b, i);
     if (rc) return rc;
+    print_series(b, "linux-2.6.22");
+    print_series(b, "linux-6.12");
     if (b->o.export_json) rc = out_file(b->o.export_json, write_json, b);
     if (b->o.export_csv && !rc) rc = out_file(b->o.export_csv, write_csv, b);
     if (b->o.export_markdown && !rc) rc = out_file(b->o.export_markdown, write_markdown, b);

@@ -324,6 +324,7 @@ void wb_sim_free(struct wb_sim *s)
     free(s->task);
     free(s->names);
     free((void *)s->masks);
+    free(s->mask_slot);
     free(s->region);
     free(s->pair);
     arena_free(&s->arena);

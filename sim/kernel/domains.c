@@ -1,8 +1,6 @@
 /* domains.c - spans, groups and domains from a ladder of levels; dropping levels that add nothing. See domains.h. */
 #include "domains.h"
 
-#include "sim.h"
-
 #include <string.h>
 
 const char *const wb_sd_flag_name[] = {
@@ -16,6 +14,7 @@ struct builder {
     struct wb_sim *s;
     const struct wb_topology *topo;
     uint32_t ncpus, nwords, nnodes;
+    uint64_t *windows; /* of single CPUs */
     struct wb_cpumask all;
     uint32_t *index; /* [ncpus] position of a unit in its span, by its first CPU */
 };
@@ -51,6 +50,16 @@ static uint32_t weight_of(const struct builder *b, enum domains_span k, cpu_id c
     return n;
 }
 
+static struct wb_cpumask single(struct builder *b, cpu_id c)
+{
+    if (!b->windows) {
+        b->windows = wb_sim_alloc(b->s, WB_MASK_WINDOWS(b->ncpus) * sizeof *b->windows);
+        memset(b->windows, 0, WB_MASK_WINDOWS(b->ncpus) * sizeof *b->windows);
+        wb_mask_windows_init(b->windows, b->ncpus);
+    }
+    return wb_mask_single(b->windows, b->ncpus, c);
+}
+
 static struct wb_cpumask new_mask(struct builder *b)
 {
     struct wb_cpumask m = {
@@ -71,7 +80,7 @@ static struct wb_cpumask mask_of(struct builder *b, enum domains_span k, cpu_id 
 {
     const struct wb_cpumask *m = is_set(k) ? wb_topo_mask(b->topo, topo_level(k), c) : NULL;
     if (m) return *m;
-    return k == DOMAINS_ALL ? *all_mask(b) : mask_single(b->s, b->ncpus, c);
+    return k == DOMAINS_ALL ? *all_mask(b) : single(b, c);
 }
 
 /* ---- one level ---- */

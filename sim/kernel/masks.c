@@ -4,32 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A full-width mask with one bit needs no words of its own: all CPUs with the same bit share a window of zeros around
- * it. So single CPUs cost 16 bytes a CPU and a table, not a bit for each pair of CPUs. */
-struct wb_cpumask mask_single(struct wb_sim *s, uint32_t ncpus, cpu_id c)
-{
-    uint32_t nwords = WB_CPUMASK_WORDS(ncpus);
-    size_t width = 2 * nwords - 1;
-    if (!s->one_bit) {
-        s->one_bit = wb_sim_alloc(s, 64 * width * sizeof *s->one_bit);
-        for (uint32_t i = 0; i < 64; i++) s->one_bit[i * width + nwords - 1] = 1ull << i;
-    }
-    WB_CHECK(c < ncpus, "cpu %u of %u", c, ncpus);
-    return (struct wb_cpumask){
-        .ncpus = ncpus, .nwords = nwords, .w = s->one_bit + (c & 63) * width + (nwords - 1) - (c >> 6)};
-}
-
 const struct wb_cpumask *wb_mask_one(struct wb_sim *s, cpu_id c)
 {
-    if (!s->one_cpu) {
-        s->one_cpu = wb_sim_alloc(s, s->ncpus * sizeof *s->one_cpu);
-        for (cpu_id i = 0; i < s->ncpus; i++) s->one_cpu[i] = mask_single(s, s->ncpus, i);
-    }
     WB_CHECK(c < s->ncpus, "cpu %u of %u", c, s->ncpus);
+    if (s->one_cpu) return &s->one_cpu[c];
+    uint64_t *windows = wb_sim_alloc(s, WB_MASK_WINDOWS(s->ncpus) * sizeof *windows);
+    wb_mask_windows_init(windows, s->ncpus);
+    s->one_cpu = wb_sim_alloc(s, s->ncpus * sizeof *s->one_cpu);
+    for (cpu_id i = 0; i < s->ncpus; i++) s->one_cpu[i] = wb_mask_single(windows, s->ncpus, i);
     return &s->one_cpu[c];
 }
 
-/* ---- kept masks: each set of CPUs once, found by hash; the order in which they came is never looked at ---- */
+/* ---- kept masks: each set of CPUs once, in the order in which they came; found by hash ---- */
 
 static uint64_t hash(const struct wb_cpumask *m)
 {
@@ -41,25 +27,23 @@ static uint64_t hash(const struct wb_cpumask *m)
     return h;
 }
 
-/* Where m is in the table, or would go. There is a free slot. */
-static const struct wb_cpumask **slot_of(const struct wb_cpumask **slot, uint32_t room, const struct wb_cpumask *m)
+/* Where the number of m is in the table, or would go; numbers count from 1. There is a free slot. */
+static uint32_t *slot_of(const struct wb_sim *s, const struct wb_cpumask *m)
 {
-    uint32_t at = (uint32_t)hash(m) & (room - 1);
-    while (slot[at] && !wb_mask_equal(slot[at], m)) at = (at + 1) & (room - 1);
-    return &slot[at];
+    uint32_t last = s->mask_slots - 1, at = (uint32_t)hash(m) & last;
+    while (s->mask_slot[at] && !wb_mask_equal(s->masks[s->mask_slot[at] - 1], m)) at = (at + 1) & last;
+    return &s->mask_slot[at];
 }
 
 static void make_room(struct wb_sim *s)
 {
-    if (2 * s->nmasks < s->masks_room) return;
-    uint32_t room = s->masks_room ? 2 * s->masks_room : 64;
-    const struct wb_cpumask **slot = calloc(room, sizeof *slot);
-    WB_CHECK(slot, "out of memory while building (a table of %u)", room);
-    for (uint32_t i = 0; i < s->masks_room; i++)
-        if (s->masks[i]) *slot_of(slot, room, s->masks[i]) = s->masks[i];
-    free((void *)s->masks);
-    s->masks = slot;
-    s->masks_room = room;
+    if (s->nmasks == s->masks_room) s->masks = table_grow((void *)s->masks, &s->masks_room, sizeof *s->masks);
+    if (2 * s->nmasks < s->mask_slots) return;
+    free(s->mask_slot);
+    s->mask_slots = s->mask_slots ? 2 * s->mask_slots : 64;
+    s->mask_slot = calloc(s->mask_slots, sizeof *s->mask_slot);
+    WB_CHECK(s->mask_slot, "out of memory while building (a table of %u)", s->mask_slots);
+    for (uint32_t i = 0; i < s->nmasks; i++) *slot_of(s, s->masks[i]) = i + 1;
 }
 
 static const struct wb_cpumask *copy(struct wb_sim *s, const struct wb_cpumask *m)
@@ -75,8 +59,8 @@ const struct wb_cpumask *wb_mask_keep(struct wb_sim *s, const struct wb_cpumask 
     cpu_id first = wb_mask_first(m);
     if (first != WB_NO_CPU && wb_mask_next(m, first + 1) == WB_NO_CPU) return wb_mask_one(s, first);
     make_room(s);
-    const struct wb_cpumask **at = slot_of(s->masks, s->masks_room, m);
-    if (*at) return *at;
-    s->nmasks++;
-    return *at = copy(s, m);
+    uint32_t *at = slot_of(s, m);
+    if (*at) return s->masks[*at - 1];
+    *at = ++s->nmasks;
+    return s->masks[*at - 1] = copy(s, m);
 }

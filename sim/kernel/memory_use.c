@@ -9,7 +9,8 @@ void memory_mark(struct wb_sim *s)
 static size_t tables(const struct wb_sim *s)
 {
     return s->tasks_room * sizeof *s->task + s->pairs_room * sizeof *s->pair + s->names_room * sizeof *s->names +
-           s->masks_room * sizeof *s->masks + s->regions_room * (s->region ? sizeof *s->region : 0);
+           s->masks_room * sizeof *s->masks + s->mask_slots * sizeof *s->mask_slot +
+           s->regions_room * (s->region ? sizeof *s->region : 0);
 }
 
 void wb_sim_memory(const struct wb_sim *s, struct wb_memory *m)

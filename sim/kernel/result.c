@@ -239,6 +239,11 @@ const struct wb_result *wb_sim_result(struct wb_sim *s)
     return s->result = r;
 }
 
+struct wb_sim_counts wb_sim_counts(const struct wb_sim *s)
+{
+    return (struct wb_sim_counts){.events = s->popped, .stale = s->stale, .inlined = s->inlined};
+}
+
 void result_free(struct wb_sim *s)
 {
     struct wb_result *r = s->result;

@@ -276,10 +276,10 @@ struct wb_sim {
     uint32_t nregions, regions_room, nlines, npages, page_bytes;
     size_t arena_before_tasks; /* of the arena, when the first workload was built */
     const struct wb_cpumask *all_cpus;
-    const struct wb_cpumask **masks; /* hash table of those kept, masks_room slots: a power of 2 */
-    uint32_t nmasks, masks_room;
+    const struct wb_cpumask **masks; /* those of several CPUs that are kept */
+    uint32_t *mask_slot;             /* hash table of their numbers */
+    uint32_t nmasks, masks_room, mask_slots;
     struct wb_cpumask *one_cpu; /* [ncpus] of single CPUs, once wanted */
-    uint64_t *one_bit;          /* their words, see mask_single() */
     char **names;
     uint32_t nnames, names_room;
     struct wb_run_options opt;
@@ -367,8 +367,7 @@ void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_
 /* Make t runnable on the locked rq: enqueue, preemption check, statistics. wake: enum wb_wake_flags for the check. */
 void task_activate(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t enqueue, uint32_t wake);
 void wake_list_add(struct wb_exec *x, struct wb_task *t, cpu_id cpu);
-void memory_mark(struct wb_sim *s);                                        /* tasks of workloads come now */
-struct wb_cpumask mask_single(struct wb_sim *s, uint32_t ncpus, cpu_id c); /* {c}; build time */
+void memory_mark(struct wb_sim *s); /* tasks of workloads come now */
 void *table_grow(void *old, uint32_t *room, size_t size);
 struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec);
 int pair_state(struct wb_sim *s, struct wb_task *t);

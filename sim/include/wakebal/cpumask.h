@@ -92,6 +92,21 @@ static inline cpu_id wb_mask_next_and(const struct wb_cpumask *a, const struct w
     return (cpu_id)(i * 64 + (uint32_t)__builtin_ctzll(v));
 }
 
+/* Masks of single CPUs. A full-width mask with one bit needs no words of its own: all CPUs with the same bit share a
+ * window of zeros around it. So they cost 16 bytes a CPU, not a bit for each pair of CPUs. Windows: zeroed words. */
+#define WB_MASK_WINDOWS(n) (64u * (2u * (size_t)WB_CPUMASK_WORDS(n) - 1u))
+static inline void wb_mask_windows_init(uint64_t *windows, uint32_t ncpus)
+{
+    size_t nwords = WB_CPUMASK_WORDS(ncpus);
+    for (uint32_t i = 0; i < 64; i++) windows[i * (2 * nwords - 1) + nwords - 1] = 1ull << i;
+}
+static inline struct wb_cpumask wb_mask_single(uint64_t *windows, uint32_t ncpus, cpu_id c)
+{
+    uint32_t nwords = WB_CPUMASK_WORDS(ncpus);
+    uint64_t *w = windows + (size_t)(c & 63) * (2 * nwords - 1) + (nwords - 1) - (c >> 6);
+    return (struct wb_cpumask){.ncpus = ncpus, .nwords = nwords, .w = w};
+}
+
 #define WB_FOR_EACH_CPU(c, m) for (cpu_id c = wb_mask_first(m); c != WB_NO_CPU; c = wb_mask_next(m, c + 1))
 #define WB_FOR_EACH_CPU_AND(c, a, b) \
     for (cpu_id c = wb_mask_next_and(a, b, 0); c != WB_NO_CPU; c = wb_mask_next_and(a, b, c + 1))

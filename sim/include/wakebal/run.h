@@ -67,6 +67,14 @@ struct wb_fault {
     sim_time total, longest; /* of the first two kinds; else 0 */
 };
 
+/* What the engine has done so far, also in the middle of a run. */
+struct wb_sim_counts {
+    uint64_t events;  /* entries popped from the event set that changed state */
+    uint64_t stale;   /* popped and dropped: cancelled in the meantime */
+    uint64_t inlined; /* segments that ran ahead without becoming an entry */
+};
+struct wb_sim_counts wb_sim_counts(const struct wb_sim *s);
+
 /* Bytes that a simulation has taken so far, by its own count: what it asked for (arenas, tables), and the touched pages
  * of what it only reserved. The scenario (configuration, sources) is not in it, nor are result and trace export. */
 struct wb_memory {
