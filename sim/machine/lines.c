@@ -168,34 +168,85 @@ void wb_line_free(struct wb_machine_state *s, line_id id)
     s->line_free = id;
 }
 
-/* The nearest or the farthest of those seen so far. */
+/* The nearest or the farthest of those seen so far; `enough`: none can be nearer or farther. */
 struct search {
     const struct wb_topology *topo;
     cpu_id cpu;
     bool farthest, found;
-    enum wb_distance far;
+    enum wb_distance far, enough;
 };
 
-static void look_at(struct search *q, cpu_id c)
+/* false: go no further. */
+static bool look_at(struct search *q, cpu_id c)
 {
-    if (c == q->cpu) return;
+    if (c == q->cpu) return true;
     enum wb_distance far = wb_topo_distance(q->topo, q->cpu, c);
     if (!q->found || (q->farthest ? far > q->far : far < q->far)) q->far = far;
     q->found = true;
+    return q->far != q->enough;
 }
 
-/* Nearest or farthest sharer other than cpu; false when there is none. O(sharers). */
+static void look_at_all(const struct wb_machine_state *s, const struct line *l, struct search *q)
+{
+    const uint64_t *w = map_words(s, l);
+    for (uint32_t i = 0; i < s->maps.nwords; i++)
+        for (uint64_t v = w[i]; v; v &= v - 1)
+            if (!look_at(q, i * 64 + (uint32_t)__builtin_ctzll(v))) return;
+}
+
+/* What no two CPUs of the machine are beyond. */
+static enum wb_distance diameter(const struct wb_topology *t)
+{
+    if (t->level[WB_LVL_NODE].ngroups > 1) return WB_FAR_REMOTE;
+    if (t->level[WB_LVL_PACKAGE].ngroups > 1) return WB_FAR_NODE;
+    return t->level[WB_LVL_LLC].ngroups > 1 ? WB_FAR_PACKAGE : WB_FAR_LLC;
+}
+
+/* Small spans around the CPU are asked first, the nearest first: thousands may share a line, and nearly all of them are
+ * far away. The rest is looked through until nobody can be nearer. */
+static bool find_nearest(const struct wb_machine_state *s, const struct line *l, struct search *q)
+{
+    enum { SMALL = 64 };
+    static const struct {
+        enum wb_topo_level level;
+        enum wb_distance far;
+    } ring[] = {{WB_LVL_CORE, WB_FAR_SMT},
+                {WB_LVL_CLUSTER, WB_FAR_CLUSTER},
+                {WB_LVL_LLC, WB_FAR_LLC},
+                {WB_LVL_PACKAGE, WB_FAR_PACKAGE},
+                {WB_LVL_NODE, WB_FAR_NODE}};
+    q->enough = WB_FAR_REMOTE;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(ring); i++) {
+        uint32_t n;
+        if (ring[i].level == WB_LVL_CLUSTER && q->topo->nlevels <= 2) continue;
+        const cpu_id *c = wb_topo_members(q->topo, ring[i].level, q->cpu, &n);
+        if (n > SMALL) {
+            q->enough = ring[i].far;
+            break;
+        }
+        q->far = ring[i].far;
+        for (uint32_t k = 0; k < n; k++)
+            if (c[k] != q->cpu && is_sharer(s, l, c[k])) return true;
+    }
+    q->far = WB_FAR_SELF;
+    look_at_all(s, l, q);
+    return q->found;
+}
+
+/* Nearest or farthest sharer other than cpu; false when there is none. */
 static bool find_sharer(const struct wb_machine_state *s, const struct line *l, cpu_id cpu, bool farthest,
                         enum wb_distance *d)
 {
-    struct search q = {.topo = s->m->topo, .cpu = cpu, .farthest = farthest, .far = WB_FAR_SELF};
+    const struct wb_topology *t = s->m->topo;
+    struct search q = {.topo = t, .cpu = cpu, .farthest = farthest, .far = WB_FAR_SELF, .enough = WB_DISTANCES};
     if (l->state == LINE_SHARED) {
-        look_at(&q, l->a);
-        look_at(&q, l->b);
+        (void)look_at(&q, l->a);
+        (void)look_at(&q, l->b);
+    } else if (farthest) {
+        q.enough = diameter(t);
+        look_at_all(s, l, &q);
     } else {
-        const uint64_t *w = map_words(s, l);
-        for (uint32_t i = 0; i < s->maps.nwords; i++)
-            for (uint64_t v = w[i]; v; v &= v - 1) look_at(&q, i * 64 + (uint32_t)__builtin_ctzll(v));
+        q.found = find_nearest(s, l, &q);
     }
     *d = q.far;
     return q.found;
