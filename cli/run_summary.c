@@ -92,7 +92,12 @@ static void print_primary(const struct exp_result *r, const struct out_style *st
     printf("  %s%-24s %s%s", st->bold, name, exp_format_value(value, sizeof value, m->sum.mean, m->unit), st->off);
     if (isfinite(m->sum.hi))
         printf(" %s %s", st->plus_minus, exp_format_value(half, sizeof half, (m->sum.hi - m->sum.lo) / 2, m->unit));
-    printf("   (%g%% interval, %zu replications; ", 100 * r->confidence, r->replications);
+    if (m->batches)
+        printf("   (steady to %s %s within the run, by %zu batches", st->plus_minus,
+               exp_format_value(half, sizeof half, m->batch_half, m->unit), m->batches);
+    else
+        printf("   (%g%% interval", 100 * r->confidence);
+    printf(", %zu replication%s; ", r->replications, r->replications == 1 ? "" : "s");
     if (!strcmp(r->stopped, "fixed number"))
         printf("%s", r->replications == 1 ? "no interval from one" : "as many as asked for");
     else

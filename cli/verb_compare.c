@@ -218,7 +218,7 @@ static void print_against(const struct compare *c, size_t set, const struct out_
         out_table_print(t, stdout, *first->label ? 2 : 0, 0, 110, st->off);
     }
     double g = compare_geomean(ct, set);
-    if (ct->n > 1 && !isnan(g))
+    if (ct->n > 1 && !isnan(g) && fabs(g - 1) > 1e-9)
         printf("on the whole (geometric mean) %.3g %% %s\n", 100 * fabs(g - 1), g >= 1 ? "better" : "worse");
     putchar('\n');
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define NOISE 1e-12 /* relative: below it two computations of one value may differ */
+#define NOISE 1e-10 /* relative: exports are written with twelve digits */
 #define POWER 0.8   /* chance to find a change that is there */
 #define NEEDED_MAX 1e9
 

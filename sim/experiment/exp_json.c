@@ -78,6 +78,10 @@ static json_t *metric_json(const struct exp_result *res, const struct exp_metric
     json_object_set_new(o, "sample_max", exp_json_number(s->max));
     json_object_set_new(o, "samples", numbers(m->sample, m->n));
     if (m->hist) add_hist(o, m->hist);
+    if (m->batches)
+        json_object_set_new(o, "batches",
+                            json_pack("{s:I,s:I,s:o}", "n", (json_int_t)m->batches, "windows",
+                                      (json_int_t)m->batch_windows, "half_width", exp_json_number(m->batch_half)));
     if (m->window[0]) add_windows(o, m, res, all);
     return o;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure_stats.h"
 #include "wakebal/profileview.h"
 
 #define IDLE_FN "idle"
@@ -300,11 +301,27 @@ static int compare_faults(const void *a, const void *b)
     return strcmp(x->task, y->task);
 }
 
+/* A single run has no interval over replications, but its windows may say how steady it was within itself. It does not
+ * decide anything: what differs from run to run cannot be seen in one. */
+static void take_batches(struct exp_metric *m, double confidence)
+{
+    m->batch_half = NAN;
+    if (m->n != 1 || !m->window[0]) return;
+    double *v = need(malloc((m->nwindow[0] + 1) * sizeof *v));
+    struct measure_batch b = measure_batch_means(v, measure_compact(v, m->window[0], m->nwindow[0]), confidence);
+    free(v);
+    if (!b.ok) return;
+    m->batches = b.nbatches;
+    m->batch_windows = b.size;
+    m->batch_half = b.half_width;
+}
+
 void exp_result_finish(struct exp_result *res)
 {
     for (size_t i = 0; i < res->nmetrics; i++) {
         struct exp_metric *m = &res->metric[i];
         m->sum = exp_summarize(m->sample, m->n, res->confidence);
+        take_batches(m, res->confidence);
     }
     if (res->nfn) qsort(res->fn, res->nfn, sizeof *res->fn, compare_named);
     if (res->nrules) qsort(res->rule, res->nrules, sizeof *res->rule, compare_named);

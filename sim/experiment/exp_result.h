@@ -35,6 +35,8 @@ struct exp_metric {
     double *sample; /* [n], in order of replication; NAN: did not exist there */
     size_t n;
     struct exp_summary sum;                  /* after exp_result_finish() */
+    size_t batches, batch_windows;           /* of a single replication with enough windows: how many batches of how */
+    double batch_half;                       /* many windows, and the half width by batch means; else 0, 0, NAN */
     struct wb_hist *hist;                    /* of all replications, or NULL */
     double *window[EXP_WINDOW_REPLICATIONS]; /* per replication, or NULL */
     size_t nwindow[EXP_WINDOW_REPLICATIONS];

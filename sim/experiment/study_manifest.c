@@ -233,6 +233,7 @@ static const json_t *same_entry(const json_t *list, const char *key, const json_
 struct differ {
     const char *list, *name, *word;
     const char *key[4]; /* what must be equal */
+    bool whole;         /* more than there were is a difference, too */
 };
 
 static void compare_lists(FILE *out, const json_t *was, const json_t *is, const struct differ *d, size_t *same)
@@ -251,15 +252,15 @@ static void compare_lists(FILE *out, const json_t *was, const json_t *is, const 
             break;
         }
     }
-    if (json_array_size(b) > json_array_size(a))
+    if (d->whole && json_array_size(b) > json_array_size(a))
         fprintf(out, "%zu more of %s than there were\n", json_array_size(b) - json_array_size(a), d->list);
 }
 
 char *study_manifest_compare(const json_t *was, const json_t *is, size_t *same)
 {
     static const struct differ part[] = {
-        {"results", "label", "result", {"scenario_sha256", "replications", "fingerprint", "id"}},
-        {"outputs", "option", "output of", {"sha256"}}};
+        {"results", "label", "result", {"scenario_sha256", "replications", "fingerprint", "id"}, true},
+        {"outputs", "option", "output of", {"sha256"}, false}};
     char *text = NULL;
     size_t len;
     FILE *out = open_memstream(&text, &len);
