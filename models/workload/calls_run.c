@@ -24,7 +24,7 @@ static bool is(const struct call_frame *f, enum call_op op)
     return step_of(f)->op == op;
 }
 
-static enum wb_line_op access_of(const struct call_frame *f)
+static int access_of(const struct call_frame *f)
 {
     return is(f, CALL_READ) ? WB_LINE_READ : is(f, CALL_WRITE) ? WB_LINE_WRITE : WB_LINE_RMW;
 }

@@ -177,6 +177,34 @@ static void the_big_lock(void **state)
     expect(rate_of(text, "kernel.calls.busy.mpsafe=true"), 4e9 / 1000, "without it");
 }
 
+/* ---- one after the other or as events, with every tick or without, audited: the same bytes ---- */
+
+static void same_bytes(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"freebsd-4.7", "freebsd-5.2", "freebsd-5.2-ule"};
+    static const char *const calls[] = {"write", "socket", "select", "gettimeofday"};
+    for (uint32_t i = 0; i < 12; i++) {
+        char text[1024];
+        (void)snprintf(
+            text, sizeof text,
+            "schema = 1;\nmachine : { base = \"p4-xeon-htt\"; };\n"
+            "kernel : { base = \"%s\"; noise = ( { gap = \"exp(300 us)\"; cost = \"uniform(1 us, 20 us)\"; } ); };\n"
+            "workload = ( { name = \"a\"; kind = \"syscall\"; call = \"%s\"; fd = \"tty\"; copies = %u; threads = %s; "
+            "},\n"
+            "  { name = \"b\"; kind = \"syscall\"; call = \"%s\"; select_result = \"fault\"; copies = 2; } );\n"
+            "run : { duration = \"15 ms\"; warmup = \"3 ms\"; start_spread = \"2 ms\"; seed = %u; };\n",
+            kernels[i % 3], calls[i % 4], 1 + i % 5, i & 1 ? "true" : "false", calls[(i / 3) % 4], i);
+        uint64_t plain = simtest_fingerprint(text, NULL, NULL);
+        uint64_t posted = simtest_fingerprint(text, NULL, &(struct wb_run_options){.no_inline = true});
+        uint64_t ticked = simtest_fingerprint(text, NULL, &(struct wb_run_options){.no_elide = true});
+        uint64_t audited = simtest_fingerprint(text, NULL, &(struct wb_run_options){.audit = true});
+        if (posted != plain || ticked != plain || audited != plain)
+            fail_msg("scenario %u: posted %d ticked %d audited %d\n%s", i, posted == plain, ticked == plain,
+                     audited == plain, text);
+    }
+}
+
 /* ---- mistakes ---- */
 
 static void refused(void **state)
@@ -206,6 +234,7 @@ int main(void)
         cmocka_unit_test(cpus_on_one_line),
         cmocka_unit_test(threads_share_what_processes_do_not),
         cmocka_unit_test(the_big_lock),
+        cmocka_unit_test(same_bytes),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
