@@ -3,6 +3,7 @@
 #include "bsd.h"
 #include "case.h"
 #include "fair.h"
+#include "futex.h"
 #include "o1.h"
 #include "pipe.h"
 #include "skb.h"
@@ -69,6 +70,7 @@ struct wb_key_registry *cli_keys_new(void)
         wb_keys_add(r, models.workloads[i]->keys, models.workloads[i]->nkeys);
     for (size_t i = 0; i < models.nipcs; i++) wb_keys_add(r, models.ipcs[i]->keys, models.ipcs[i]->nkeys);
     wb_keys_add(r, socket_keys, socket_keys_n);
+    wb_keys_add(r, futex_keys, FUTEX_KEYS);
     if (models.overlay) wb_keys_add(r, models.overlay->keys, models.overlay->nkeys);
     return r;
 }

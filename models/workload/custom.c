@@ -96,10 +96,11 @@ static int make_channels(struct custom *c, struct custom_copy *k)
     const struct custom_list *l = &c->list[CUSTOM_CHANNELS];
     k->channel = wb_sim_alloc(c->e.s, (l->n + 1) * sizeof *k->channel);
     for (uint32_t i = 0; i < l->n; i++) {
-        struct wb_channel *ch = k->channel[i] = workload_channel(&c->e, "pipe", l->decl[i].name);
+        bool is_pipe = !l->decl[i].kind;
+        struct wb_channel *ch = k->channel[i] = workload_channel(&c->e, is_pipe ? "pipe" : "unix", l->decl[i].name);
         for (uint8_t end = 0; end < 2; end++) ch->ops->hold(ch, end, count_users(c, i, end) - 1);
         if (!l->decl[i].n) {
-            if (workload_resize(&c->e, ch) < 0) return -1;
+            if (is_pipe && workload_resize(&c->e, ch) < 0) return -1;
         } else if (!ch->ops->resize || ch->ops->resize(ch, l->decl[i].n) < 0) {
             wb_cfg_error(c->e.cfg, c->e.d, custom_text_path(c, "channels"), "leave its size out",
                          "channel '%s': pipes of the modelled kernel cannot have this size", l->decl[i].name);
@@ -109,7 +110,14 @@ static int make_channels(struct custom *c, struct custom_copy *k)
     return 0;
 }
 
-static void make_objects(struct custom *c, struct custom_copy *k)
+static int bad_futex(const struct custom *c)
+{
+    wb_cfg_error(c->e.cfg, c->e.d, "kernel.futex", "a kernel version such as \"2.6.22\" or \"6.12\"",
+                 "'%s' is not a kernel version", wb_cfg_str(c->e.cfg, "kernel.futex"));
+    return -1;
+}
+
+static int make_objects(struct custom *c, struct custom_copy *k)
 {
     struct wb_sim *s = c->e.s;
     const struct custom_list *l = c->list;
@@ -119,8 +127,13 @@ static void make_objects(struct custom *c, struct custom_copy *k)
     k->region = wb_sim_alloc(s, (l[CUSTOM_REGIONS].n + 1) * sizeof *k->region);
     k->dormant = wb_sim_alloc(s, c->ntasks * sizeof *k->dormant);
     memset(k->dormant, 0, c->ntasks * sizeof *k->dormant);
-    for (uint32_t i = 0; i < l[CUSTOM_LOCKS].n; i++)
-        wb_sleeplock_init(s, &k->lock[i], l[CUSTOM_LOCKS].decl[i].kind, false);
+    k->futex = wb_sim_alloc(s, (l[CUSTOM_LOCKS].n + 1) * sizeof *k->futex);
+    for (uint32_t i = 0; i < l[CUSTOM_LOCKS].n; i++) {
+        if (l[CUSTOM_LOCKS].decl[i].kind != CUSTOM_LOCK_FUTEX)
+            wb_sleeplock_init(s, &k->lock[i], l[CUSTOM_LOCKS].decl[i].kind, false);
+        else if (futex_init(s, &k->futex[i], wb_cfg_str(c->e.cfg, "kernel.futex")) < 0)
+            return bad_futex(c);
+    }
     for (uint32_t i = 0; i < nevents; i++) {
         bool declared = i < l[CUSTOM_EVENTS].n;
         k->event[i] =
@@ -130,6 +143,7 @@ static void make_objects(struct custom *c, struct custom_copy *k)
     }
     for (uint32_t i = 0; i < l[CUSTOM_REGIONS].n; i++)
         k->region[i] = wb_sim_region(s, l[CUSTOM_REGIONS].decl[i].n, l[CUSTOM_REGIONS].decl[i].name);
+    return 0;
 }
 
 /* The first task of a process gives the others its address space and group. */
@@ -176,8 +190,7 @@ static int make_copy(struct custom *c)
     struct custom_copy *k = wb_sim_alloc(c->e.s, sizeof *k);
     uint32_t total = 0, nth = 0;
     *k = (struct custom_copy){.c = c};
-    if (make_channels(c, k) < 0) return -1;
-    make_objects(c, k);
+    if (make_channels(c, k) < 0 || make_objects(c, k) < 0) return -1;
     for (uint32_t i = 0; i < c->ntasks; i++) total += c->task[i].count;
     struct wb_task **made = wb_sim_alloc(c->e.s, total * sizeof *made);
     memset(made, 0, total * sizeof *made);
@@ -254,13 +267,15 @@ static const struct wb_key keys[] = {
      .type = WB_KEY_STRINGS,
      .only = ONLY,
      .flags = WB_KEY_SWEEP_NO,
-     .help = "Pipes: \"NAME\" or \"NAME pipe 1 MiB\" (a size needs kernel.pipe 2.6.35 or later)."},
+     .help =
+         "Pipes: \"NAME\" or \"NAME pipe 1 MiB\" (a size needs kernel.pipe 2.6.35 or later). AF_UNIX stream pairs, of "
+         "which one direction is used: \"NAME unix\", with what SO_SNDBUF asks for \"NAME unix 64 KiB\"."},
     {.path = "workload.locks",
      .type = WB_KEY_STRINGS,
      .only = ONLY,
      .flags = WB_KEY_SWEEP_NO,
      .help = "Sleeping locks of the kernel: \"NAME\" or \"NAME KIND\" with semaphore, mutex, mutex_spin, mutex_handoff "
-             "(without KIND) or fair."},
+             "(without KIND) or fair; or futex: a mutex of user space that asks the kernel only when tasks wait."},
     {.path = "workload.events",
      .type = WB_KEY_STRINGS,
      .only = ONLY,

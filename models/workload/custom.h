@@ -18,10 +18,12 @@
 #ifndef WB_CUSTOM_H
 #define WB_CUSTOM_H
 
+#include "../ipc/futex.h"
 #include "workload_common.h"
 
 #define CUSTOM_DEPTH 8               /* loops inside each other */
 #define CUSTOM_ENDS 16               /* channel ends of one program */
+#define CUSTOM_LOCK_FUTEX 255        /* kind of a lock: a mutex of user space */
 #define CUSTOM_OBJECTS 1024          /* channels, locks, events, regions: of each */
 #define CUSTOM_OPS 4096              /* words of one program */
 #define CUSTOM_IDLE_ROUNDS 10000000u /* of a loop in which nothing takes time */
@@ -128,7 +130,7 @@ struct custom_task {
 struct custom_decl {
     const char *name;
     uint64_t n;    /* size; initial count */
-    uint8_t kind;  /* lock kind; event: 1 = has memory */
+    uint8_t kind;  /* lock kind; event: 1 = has memory; channel: 1 = AF_UNIX pair */
     uint32_t line; /* index in its list, for messages */
 };
 struct custom_list {
@@ -195,6 +197,7 @@ struct custom_copy {
     const struct custom *c;
     struct wb_channel **channel;
     struct wb_sleeplock *lock;
+    struct futex *futex;        /* of the locks that are futexes; the others' are not used */
     struct custom_event *event; /* the declared ones, then one of each task entry (suspend, resume) */
     uint32_t *region;
     struct custom_frame **dormant; /* [ntasks] next one to fork */

@@ -25,8 +25,10 @@ static uint32_t find_decl(const struct custom_list *l, const char *name, size_t 
 static int declare_channel(struct custom_text *t, struct custom_decl *d)
 {
     size_t start, len = custom_text_word(t, &start);
-    if (len && (len != 4 || memcmp(t->text + start, "pipe", 4)))
-        return custom_text_error(t, start, len, "\"NAME pipe\" or \"NAME pipe 1 MiB\"",
+    bool is_pipe = !len || (len == 4 && !memcmp(t->text + start, "pipe", 4));
+    d->kind = !is_pipe && len == 4 && !memcmp(t->text + start, "unix", 4);
+    if (!is_pipe && !d->kind)
+        return custom_text_error(t, start, len, "\"NAME pipe\", \"NAME pipe 1 MiB\" or \"NAME unix\"",
                                  "'%.*s' is not a kind of channel", (int)WB_MIN(len, 40), t->text + start);
     size_t mark = t->pos;
     if (!custom_text_word(t, &start)) return 0;
@@ -45,7 +47,9 @@ static int declare_lock(struct custom_text *t, struct custom_decl *d)
         d->kind = k;
         return 0;
     }
-    return custom_text_error(t, start, len, "semaphore, mutex, mutex_spin, mutex_handoff or fair",
+    d->kind = CUSTOM_LOCK_FUTEX;
+    if (len == 5 && !memcmp(t->text + start, "futex", 5)) return 0;
+    return custom_text_error(t, start, len, "semaphore, mutex, mutex_spin, mutex_handoff, fair or futex",
                              "'%.*s' is not a kind of lock", (int)WB_MIN(len, 40), t->text + start);
 }
 

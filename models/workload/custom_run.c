@@ -135,6 +135,14 @@ struct lock_call {
     bool take;
 };
 
+static void user_lock(struct wb_exec *x, struct futex *u, bool take)
+{
+    if (take)
+        futex_lock(x, u);
+    else
+        futex_unlock(x, u);
+}
+
 static enum wb_ret lock_step(struct wb_exec *x, void *frame)
 {
     struct lock_call *f = frame;
@@ -223,6 +231,11 @@ static void do_resume(struct wb_exec *x, struct custom_frame *f)
 }
 static void do_lock(struct wb_exec *x, struct custom_frame *f)
 {
+    const struct custom_decl *d = &f->copy->c->list[CUSTOM_LOCKS].decl[f->op->ref];
+    if (d->kind == CUSTOM_LOCK_FUTEX) {
+        user_lock(x, &f->copy->futex[f->op->ref], f->op->code == CUSTOM_LOCK);
+        return;
+    }
     struct lock_call *g = WB_PUSH(x, lock_step, struct lock_call);
     g->l = &f->copy->lock[f->op->ref];
     g->take = f->op->code == CUSTOM_LOCK;

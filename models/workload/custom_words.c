@@ -23,7 +23,7 @@ const struct custom_word custom_words[] = {
     {"suspend", CUSTOM_SUSPEND, ARGS_NONE, "suspend",
      "sleep until another task resumes this one; a resume before that is lost"},
     {"resume", CUSTOM_RESUME, ARGS_TASK, "resume TASK", "wake a suspended copy of that task"},
-    {"lock", CUSTOM_LOCK, ARGS_LOCK, "lock LOCK", "take a sleeping lock of the kernel"},
+    {"lock", CUSTOM_LOCK, ARGS_LOCK, "lock LOCK", "take a lock that sleeps"},
     {"unlock", CUSTOM_UNLOCK, ARGS_LOCK, "unlock LOCK", "drop it"},
     {"yield", CUSTOM_YIELD, ARGS_NONE, "yield", "sched_yield"},
     {"loop", CUSTOM_LOOP, ARGS_LOOP, "loop [N]", "repeat up to the matching `end` N times, or for ever"},

@@ -348,9 +348,28 @@ static void mistakes_of_the_whole(void **state)
     }
 }
 
+/* A mutex of user space excludes as the kernel's do; an AF_UNIX pair carries bytes as a pipe does. */
+static void futexes_and_pairs(void **state)
+{
+    (void)state;
+    struct simtest t =
+        run("locks = [ \"m futex\" ]; tasks = ( { name = \"a\"; count = 3; program = [ \"loop "
+            "50\", \"lock m\", \"start in\", \"sleep 10 us\", \"stop in\", \"unlock m\", \"count done\", "
+            "\"end\" ]; } );");
+    near_to(total(&t, "in"), 150, 0);
+    assert_true((double)wb_sim_result(t.sim)->duration * 1e-12 >= 150 * 10e-6);
+    simtest_free(&t);
+    t = run("channels = [ \"c unix\" ]; tasks = ( { name = \"w\"; program = [ \"loop 20\", \"write c 1 KiB\", \"end\" "
+            "]; }, { "
+            "name = \"r\"; program = [ \"loop 20\", \"read c 1 KiB\", \"end\" ]; } );");
+    near_to(simtest_metric(&t, UINT32_MAX, "unix.messages"), 20, 0);
+    simtest_free(&t);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_nest_and_count),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(futexes_and_pairs),
+                                       cmocka_unit_test(loops_nest_and_count),
                                        cmocka_unit_test(run_takes_its_time),
                                        cmocka_unit_test(long_work_is_done_in_pieces),
                                        cmocka_unit_test(sleeps_and_timers),
