@@ -30,6 +30,9 @@ const struct verb verb_table[] = {
      "make a machine file from this machine or from a topology string"},
     {"real", verb_real, "KIND", "run one real workload on this machine: what came out, and what was counted"},
     {"conform", verb_conform, "RECORDING", "compare a recording's scheduling decisions with those of a kernel model"},
+    {"import", verb_import, "RECORDING", "make a scenario from a recording: what each task ran, slept and woke"},
+    {"replay", verb_replay, "RECORDING", "run a recording's tasks under another kernel or on another machine"},
+    {"guest", verb_guest, "", "boot a real kernel on a chosen topology under QEMU and record its decisions"},
     {"bench", verb_bench, "", "how fast the engine is on this machine"},
     {"help", verb_help, "[VERB|KEY|GROUP|CODE]", "explain a verb, a scenario key, a group of keys or an error code"},
 };
