@@ -3,14 +3,14 @@
  *
  * Each recorded task becomes a task of the "custom" workload: what it computed between its sleeps, whom it woke and
  * where in its run, what it waited for (a wakeup by an imported task), how long it slept (a wakeup by anything else).
- * Events keep count, so the recorded order is always possible and no schedule deadlocks. Repeated stretches fold into
- * loops whose run times are drawn from what was recorded.
+ * Events keep count, so the recorded order is always possible and no schedule deadlocks. Programs of more than 4000
+ * words are folded: repeated stretches become loops whose run times are drawn from what was recorded.
  *
  * Recorded run times hold the recording kernel's own work in waking, sleeping and switching, which a replay does again.
  * import_settle() measures that by replaying and takes it off.
  *
  * What is lost: what passed through pipes and sockets, memory, locks; tasks that are left out (kernel threads); the
- * order in which a loop's run times came.
+ * order in which a folded loop's run times came.
  */
 #ifndef WB_VALIDATE_IMPORT_H
 #define WB_VALIDATE_IMPORT_H
@@ -22,7 +22,7 @@
 
 enum import_kind { IMPORT_RUN, IMPORT_WAKE, IMPORT_WAIT, IMPORT_SLEEP };
 struct import_item {
-    uint64_t ns; /* run, sleep */
+    uint64_t ns;    /* run, sleep */
     uint32_t other; /* wake: index of the imported task */
     uint8_t kind;
     bool sync;
@@ -35,15 +35,15 @@ struct import_task {
     size_t n;
     uint64_t start_ns, run_ns; /* from the beginning of the window; on a CPU in all */
     uint64_t runs, waits;
-    uint64_t overhead_ns;      /* taken off each run */
+    uint64_t overhead_ns; /* taken off each run */
     uint64_t cpus[TRACE_CPUS / 64];
     bool waited; /* somebody wakes it */
 };
 struct import_options {
-    const char *section;       /* by name; NULL: the first with events */
-    uint64_t from_ns, to_ns;   /* of the section's beginning; to 0: its end */
-    bool all;                  /* kernel threads too */
-    bool keep_cpus;            /* tasks keep to the CPUs that they were seen on */
+    const char *section;     /* by name; NULL: the first with events */
+    uint64_t from_ns, to_ns; /* of the section's beginning; to 0: its end */
+    bool all;                /* kernel threads too */
+    bool keep_cpus;          /* tasks keep to the CPUs that they were seen on */
 };
 struct import {
     struct import_task *task;
@@ -75,7 +75,7 @@ int replay_run(const struct import *m, const struct wb_overrides *over, const st
                const struct wb_key_registry *keys, struct wb_diag *d, struct replay_result *r) WB_MUST_USE;
 void replay_free(struct replay_result *r);
 /* Take the kernel's own work off the run times: a few replays on the import's machine and kernel. */
-int import_settle(struct import *m, const struct wb_registry *reg, const struct wb_key_registry *keys, struct wb_diag *d)
-    WB_MUST_USE;
+int import_settle(struct import *m, const struct wb_registry *reg, const struct wb_key_registry *keys,
+                  struct wb_diag *d) WB_MUST_USE;
 
 #endif

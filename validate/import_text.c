@@ -1,8 +1,8 @@
 /*
- * import_text.c - an import as a scenario file; repeated stretches of a program become loops.
+ * import_text.c - an import as a scenario file; in programs that would be too long repeated stretches become loops.
  *
- * A stretch of up to PERIOD_MAX items that comes again and again, alike in kind and partner, is written once; its run
- * times become a table of quantiles of what was recorded (their mean is kept to a nanosecond by the last value).
+ * A stretch of up to PERIOD_MAX items that comes again and again, alike in kind and partner, is written once; its
+ * run times are drawn from a table of what was recorded: sixteen parts by size, each with its mean.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -126,8 +126,9 @@ static void one_item(struct writing *w, const struct import_item *item, size_t p
 static void program(struct writing *w)
 {
     const struct import_task *p = w->p;
+    bool exact = p->n <= PROGRAM_MAX;
     for (size_t at = 0; at < p->n && w->words <= PROGRAM_MAX;) {
-        size_t count, period = best_period(p, at, &count);
+        size_t count = 1, period = exact ? 1 : best_period(p, at, &count);
         if (count < REPEATS_MIN) {
             one_item(w, &p->item[at++], 1, 1);
             continue;
@@ -170,7 +171,8 @@ static void put_task(struct writing *w, bool last)
 static void put_head(FILE *f, const struct import *m)
 {
     fprintf(f,
-            "// Imported from a recording: %s. What each task ran, slept and woke; what passed through pipes and sockets is\n"
+            "// Imported from a recording: %s. What each task ran, slept and woke; what passed through pipes and "
+            "sockets is\n"
             "// not in a recording. Wakeups are taken to be sync (pipes, sockets).\n"
             "schema = 1;\ntitle = \"Imported from a recording\";\n",
             m->source);

@@ -30,6 +30,12 @@ static void count_wakeup(struct wb_exec *x, const struct ttwu *f)
     measure_series_add(s->m, s->series_wakeups, 1);
 }
 
+/* Flags of a recorded wakeup: how it was called, from where, and the CPU it slept on. */
+static uint32_t waking_flags(const struct wb_exec *x, const struct ttwu *f, cpu_id prev)
+{
+    return (f->flags & 0xffu) | (uint32_t)x->level << 8 | prev << 16;
+}
+
 /* Where should it run? Records the rule; returns the CPU. */
 static cpu_id place(struct wb_exec *x, struct ttwu *f)
 {
@@ -42,7 +48,7 @@ static cpu_id place(struct wb_exec *x, struct ttwu *f)
     WB_CHECK(c.rule < s->ops->nrules, "rule %u of %zu", c.rule, s->ops->nrules);
     s->rule_count[c.rule]++;
     TRACE(s, .type = WB_TR_WAKING, .cpu = (uint16_t)x->cpu, .task = f->t->id, .a = c.cpu, .b = x->task->id,
-          .c = f->flags, .rule = c.rule);
+          .c = waking_flags(x, f, f->t->cpu), .rule = c.rule);
     f->from = f->t->cpu;
     f->moved = c.cpu != f->t->cpu;
     if (f->moved) {
@@ -84,6 +90,8 @@ static void wake_queued(struct wb_exec *x, struct ttwu *f)
 {
     struct wb_sim *s = x->sim;
     if (f->t->delayed) {
+        TRACE(s, .type = WB_TR_WAKING, .cpu = (uint16_t)x->cpu, .task = f->t->id, .a = f->t->cpu, .b = x->task->id,
+              .c = waking_flags(x, f, f->t->cpu));
         task_activate(x, f->rq, f->t, WB_ENQ_WAKEUP | WB_ENQ_DELAYED, f->flags);
         return;
     }
@@ -181,7 +189,7 @@ static enum wb_ret ttwu_pi_step(struct wb_exec *x, void *frame)
         count_wakeup(x, f);
         f->t->wake_cpu = f->t->cpu;
         TRACE(x->sim, .type = WB_TR_WAKING, .cpu = (uint16_t)x->cpu, .task = f->t->id, .a = f->t->cpu, .b = x->task->id,
-              .c = f->flags);
+              .c = waking_flags(x, f, f->t->cpu));
         wake_list_add(x, f->t, f->t->cpu);
         KICK_ALL(x, f);
         wb_irq_enable(x);

@@ -150,30 +150,34 @@ static void line_switch(struct writer *w, const struct wb_trace_record *r)
     w->current[r->cpu] = r->a;
 }
 
-static void wake_line(struct writer *w, const struct wb_trace_record *r, const char *event)
+static void wake_line(struct writer *w, const struct wb_trace_record *r, const char *event, uint32_t cpu)
 {
-    put_head(w, r, r->type == WB_TR_WAKING ? r->b : w->current[r->cpu], "d..3.");
     put_text(w, event);
     put_task(w, ": comm=", " pid=", r->task);
     put_prio(w, r->task);
     put_text(w, " target_cpu=");
-    put_padded(w, r->a, 3, '0');
+    put_padded(w, cpu, 3, '0');
     put_char(w, '\n');
 }
 
+/* As the kernels do: emitted before the decision, so the CPU is the one that the task slept on. */
 static void line_waking(struct writer *w, const struct wb_trace_record *r)
 {
-    wake_line(w, r, "sched_waking");
+    static const char *const flags[] = {"d..3.", "d.s3.", "d.h3."}; /* enum wb_level */
+    put_head(w, r, r->b, flags[WB_MIN(r->c >> 8 & 0xff, 2u)]);
+    wake_line(w, r, "sched_waking", r->c >> 16);
 }
 
 static void line_wakeup(struct writer *w, const struct wb_trace_record *r)
 {
-    wake_line(w, r, "sched_wakeup");
+    put_head(w, r, w->current[r->cpu], "d..3.");
+    wake_line(w, r, "sched_wakeup", r->a);
 }
 
 static void line_wakeup_new(struct writer *w, const struct wb_trace_record *r)
 {
-    wake_line(w, r, "sched_wakeup_new");
+    put_head(w, r, w->current[r->cpu], "d..3.");
+    wake_line(w, r, "sched_wakeup_new", r->a);
 }
 
 static void line_migrate(struct writer *w, const struct wb_trace_record *r)

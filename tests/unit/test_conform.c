@@ -9,6 +9,7 @@
 #include "conform.h"
 #include "registry.h"
 #include "simtest.h"
+#include "simtrace.h"
 
 #define TRACES WB_TESTS_DIR "/traces/"
 
@@ -107,6 +108,45 @@ static void sums_agree(void **state)
     }
 }
 
+/* ---- the model's own decisions ---- */
+
+/* A simulation's trace, asked about under the kernel that made it: everything agrees, and derived facts come out as
+ * they were. */
+static void own_traces_agree(void **state)
+{
+    static const char *const kernel[] = {"linux-6.1", "linux-6.12", "linux-6.18", "linux-6.18-packed"};
+    (void)state;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(kernel); i++) {
+        struct simtest sim;
+        struct wb_diag *d = wb_diag_new();
+        struct wb_key_registry *keys = cli_keys_new();
+        char scenario[2048];
+        (void)snprintf(
+            scenario, sizeof scenario,
+            "schema = 1; machine : { base = \"nehalem-ep\"; }; kernel : { base = \"%s\"; };\n"
+            "workload = ( { kind = \"custom\"; name = \"w\"; channels = [ \"p\", \"q\" ];\n"
+            " tasks = ( { name = \"a\"; program = [ \"loop 200\", \"run exp(50 us)\", \"write p 1 B\", \"readall q 1 "
+            "B\", \"end\" ]; },\n { name = \"b\"; program = [ \"loop 200\", \"readall p 1 B\", \"run 20 us\", \"write "
+            "q 1 "
+            "B\", \"end\" ]; },\n { name = \"c\"; count = 3; program = [ \"loop 20\", \"sleep 1 ms\", \"run 100 us\", "
+            "\"end\" ]; } ); } );",
+            kernel[i]);
+        char *text = simtrace_text(scenario, NULL, &sim);
+        struct conform_options o = {.kernel = kernel[i], .machine = "nehalem-ep", .first = 1, .window_ns = 50000};
+        struct conform_result *r =
+            conform_run_trace(trace_read_text("simulated", text, strlen(text), d), &o, cli_models(), keys, d);
+        assert_non_null(r);
+        assert_true(r->total.known > 200);
+        assert_int_equal(r->total.known_agree, r->total.known);
+        assert_true((double)r->total.derived_agree >= 0.9 * (double)r->total.derived);
+        conform_free(r);
+        free(text);
+        simtest_free(&sim);
+        wb_keys_free(keys);
+        wb_diag_free(d);
+    }
+}
+
 /* ---- controls: what must not agree ---- */
 
 static uint64_t wrong(const char *file, const char *kernel, const char *feature)
@@ -199,10 +239,11 @@ static void lost_events_hide_the_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(extracts_are_golden),       cmocka_unit_test(sums_agree),
-        cmocka_unit_test(another_feature_disagrees), cmocka_unit_test(mainline_does_not_pack),
-        cmocka_unit_test(wrong_machine_is_refused),  cmocka_unit_test(other_families_are_refused),
-        cmocka_unit_test(broken_ones_are_survived),  cmocka_unit_test(lost_events_hide_the_state),
+        cmocka_unit_test(extracts_are_golden),        cmocka_unit_test(sums_agree),
+        cmocka_unit_test(own_traces_agree),           cmocka_unit_test(another_feature_disagrees),
+        cmocka_unit_test(mainline_does_not_pack),     cmocka_unit_test(wrong_machine_is_refused),
+        cmocka_unit_test(other_families_are_refused), cmocka_unit_test(broken_ones_are_survived),
+        cmocka_unit_test(lost_events_hide_the_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

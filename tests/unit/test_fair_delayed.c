@@ -17,7 +17,7 @@ static const char text[] =
     "\"sleep 1 s\" ]; } ); } );\n"
     "run : { duration = \"60 ms\"; warmup = \"none\"; start_spread = \"0 s\"; };\n";
 
-/* Placements of the sleeper once it may go, and where the last one put it; -1: none. */
+/* Placements (wakeups that a rule placed) of the sleeper once it may go, and where the last one put it; -1: none. */
 static int placed_at(const char *kernel, const char *features)
 {
     char scenario[2048];
@@ -31,7 +31,7 @@ static int placed_at(const char *kernel, const char *features)
     for (uint64_t i = 0; i < trace->written; i++) {
         const struct wb_trace_record *r = &trace->ring[i];
         if (r->task >= wb_ntasks(t.sim) || strcmp(wb_task_name(wb_task_of(t.sim, r->task)), "sleeper")) continue;
-        if (r->type == WB_TR_WAKING && r->when > 15 * WB_MS) cpu = (int)r->a;
+        if (r->type == WB_TR_WAKING && r->rule && r->when > 15 * WB_MS) cpu = (int)r->a;
         woken |= r->type == WB_TR_WAKEUP && r->when > 15 * WB_MS;
     }
     assert_true(woken);

@@ -11,7 +11,7 @@
 
 enum wb_trace_type {
     WB_TR_SWITCH, /* task = prev, a = next, b = prev state (enum wb_task_state, +16 if preempted), c = prio pair */
-    WB_TR_WAKING, /* task = wakee, a = target cpu, b = waker task, c = flags; rule */
+    WB_TR_WAKING, /* task = wakee, a = chosen cpu, b = waker task, c = flags | level << 8 | previous cpu << 16; rule */
     WB_TR_WAKEUP, /* task = wakee, a = target cpu */
     WB_TR_WAKEUP_NEW,
     WB_TR_MIGRATE, /* task, a = from, b = to, c = enum wb_migration; rule */

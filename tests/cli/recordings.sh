@@ -1,0 +1,77 @@
+#!/bin/bash
+# Verbs that read recordings: exit codes, JSON, broken input, other kernels; the guest lab's refusals (nothing is booted).
+set -u
+source=${WB_SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
+w=${WAKEBAL:-$source/build/release/wakebal}
+traces=$source/tests/traces
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+bad=0
+
+expect() { # CODE TEXT COMMAND...: its exit code, and a text in what it prints
+    local want=$1 text=$2 got
+    shift 2
+    timeout 120 "$@" >"$tmp/out" 2>&1
+    got=$?
+    if [ $got != "$want" ] || ! grep -q -- "$text" "$tmp/out"; then
+        echo "FAILED: exit $got, not $want with '$text': $*"
+        head -8 "$tmp/out"
+        bad=1
+    fi
+}
+
+guest=$traces/guest_612_2s2c2t.txt
+pair=$traces/pair_packed.txt
+
+expect 0 'all scored' "$w" conform "$guest" --floor '97 %'
+expect 0 'linux-6.18-packed' "$w" conform "$pair" -k linux-6.18-packed --topology '[numa] pack:1 l3:1 core:2 pu:1'
+expect 0 'missing switches from idle' "$w" conform "$pair" -k linux-6.18-packed
+expect 3 'missing switches from idle' "$w" conform "$pair" -k linux-6.18-packed --strict
+expect 3 'does not say which kernel' "$w" conform "$pair"
+expect 3 'cannot follow a recording' "$w" conform "$pair" -k linux-2.6.11
+expect 3 'the machine "smp2" 2 CPUs' "$w" conform "$guest" -m smp2
+expect 3 'binary recording' "$w" conform "$traces/broken/binary.dat" -k linux-6.12
+expect 3 'cannot read' "$w" conform /nonexistent -k linux-6.12
+expect 2 'no share' "$w" conform "$guest" --floor much
+expect 2 'takes a number' "$w" conform "$guest" --first many
+
+gzip -c "$guest" >"$tmp/guest.gz"
+"$w" conform "$guest" --export-json "$tmp/a.json" >/dev/null && "$w" conform "$tmp/guest.gz" --export-json "$tmp/b.json" >/dev/null
+cmp -s "$tmp/a.json" "$tmp/b.json" || { echo "FAILED: gzip changes the result"; bad=1; }
+grep -q '"schema": "wakebal.conform/1"' "$tmp/a.json" || { echo "FAILED: no JSON"; bad=1; }
+
+# A kernel that is not this one. (The floor is above what it reaches, and below what the right one reaches.)
+expect 0 'all scored' "$w" conform "$traces/stream.txt" -k linux-6.18-packed --floor '99.9 %'
+expect 0 'all scored' "$w" conform "$guest" --floor 1
+expect 5 'agree, fewer than' "$w" conform "$guest" --set 'policy.features=["NO_WA_IDLE", "NO_WA_WEIGHT", "NO_SIS_UTIL"]' \
+    --set policy.wake_affine=false --floor 1
+
+for f in "$traces"/broken/*.txt; do
+    expect 0 'Recording' "$w" conform "$f" -k linux-6.12
+done
+
+# Recordings as workloads.
+expect 0 'replayed ms' "$w" replay "$pair" -k linux-6.18-packed -m smp2 --under linux-6.1
+expect 0 'kind = "custom"' "$w" import "$guest" --section pipe4
+"$w" import "$pair" -k linux-6.18-packed -m smp2 -o "$tmp/pair.cfg" -q || { echo "FAILED: import"; bad=1; }
+expect 0 'ok' "$w" check "$tmp/pair.cfg"
+expect 0 'replication' "$w" run "$tmp/pair.cfg" -r 1 -k linux-6.12
+expect 3 'no such section' "$w" import "$guest" --section nothing
+expect 3 'no task of the window' "$w" import "$pair" --window 100s..200s
+expect 2 'no window' "$w" import "$pair" --window now
+expect 3 'missing switches' "$w" import "$pair" --strict
+
+# The guest lab, without booting anything.
+expect 2 'do not multiply' "$w" guest --smp 8,sockets=3,cores=2 -o "$tmp/g"
+expect 2 'do not multiply' "$w" guest --smp many -o "$tmp/g"
+expect 2 'do not divide' "$w" guest --smp 6 --numa 4 -o "$tmp/g"
+mkdir "$tmp/empty"
+expect 7 'apt-get install qemu-system-x86' env PATH="$tmp/empty" "$w" guest -o "$tmp/g"
+printf '#!/bin/sh\nexit 1\n' >"$tmp/empty/qemu-system-x86_64"
+chmod +x "$tmp/empty/qemu-system-x86_64"
+[ -e "$(dirname "$w")/wakebal-guest-init" ] && {
+    expect 2 'no kernel image' env PATH="$tmp/empty" "$w" guest --kernel ./vmlinuz-none --work "$tmp/work" -o "$tmp/g"
+    expect 7 'no apt here' env PATH="$tmp/empty" "$w" guest --kernel 6.12 --work "$tmp/work" -o "$tmp/g"
+    expect 7 'without a whole report' env PATH="$tmp/empty" "$w" guest --kernel "$guest" --work "$tmp/work" -o "$tmp/g"
+}
+exit $bad
