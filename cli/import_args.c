@@ -29,8 +29,8 @@ static error_t read_window(const char *verb, const char *text, struct import_opt
     if (dots && read_time(text, (size_t)(dots - text), &o->from_ns) &&
         read_time(dots + 2, strlen(dots + 2), &o->to_ns) && (!o->to_ns || o->to_ns > o->from_ns))
         return 0;
-    (void)cli_usage_error(verb, "For example: --window 10ms..60ms, or --window ..50ms", "--window '%.100s' is no window",
-                          text);
+    (void)cli_usage_error(verb, "For example: --window 10ms..60ms, or --window ..50ms",
+                          "--window '%.100s' is no window", text);
     return EINVAL;
 }
 

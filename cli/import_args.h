@@ -1,4 +1,5 @@
-/* import_args.h - what `wakebal import` and `wakebal replay` have in common: which part of a recording, of which tasks. */
+/* import_args.h - what `wakebal import` and `wakebal replay` have in common: which part of a recording, of which
+ * tasks. */
 #ifndef WB_CLI_IMPORT_ARGS_H
 #define WB_CLI_IMPORT_ARGS_H
 
@@ -17,8 +18,12 @@ struct import_args {
         {"window", IMPORT_KEY + 1, "FROM..TO", 0, "Part of the section: 10ms..60ms, from its beginning", 1}, \
         {"all", IMPORT_KEY + 2, NULL, 0, "Kernel threads too", 1}, \
         {"keep-cpus", IMPORT_KEY + 3, NULL, 0, "Tasks keep to the CPUs that they were seen on", 1}, \
-        {"as-is", IMPORT_KEY + 4, NULL, 0, \
-         "Leave the recording kernel's work (waking, switching) in the run times: a replay does it again", 1}, \
+        {"as-is", \
+         IMPORT_KEY + 4, \
+         NULL, \
+         0, \
+         "Leave the recording kernel's work (waking, switching) in the run times: a replay does it again", \
+         1}, \
     { \
         "strict", IMPORT_KEY + 5, NULL, 0, "Refuse a recording that is not whole (exit code 3)", 1 \
     }

@@ -18,9 +18,10 @@ struct request {
 };
 
 static const struct argp_option own_options[] = {
-    {"smp", KEY_SMP, "CPUS", 0, "CPUs as QEMU has them: 16,sockets=2,cores=4,threads=2 (default 8,sockets=2,cores=2,threads=2)",
-     1},
-    {"kernel", KEY_KERNEL, "SERIES|FILE", 0, "6.12 or 6.1: Debian's newest cloud kernel of it; or a vmlinuz (default 6.12)", 1},
+    {"smp", KEY_SMP, "CPUS", 0,
+     "CPUs as QEMU has them: 16,sockets=2,cores=4,threads=2 (default 8,sockets=2,cores=2,threads=2)", 1},
+    {"kernel", KEY_KERNEL, "SERIES|FILE", 0,
+     "6.12 or 6.1: Debian's newest cloud kernel of it; or a vmlinuz (default 6.12)", 1},
     {"features", KEY_FEATURES, "LIST", 0, "Scheduler features to turn: NO_WA_IDLE,NEXT_BUDDY", 1},
     {"numa", KEY_NODES, "N", 0, "NUMA nodes, with equal shares of CPUs and memory", 1},
     {"runs", KEY_RUNS, "FILE", 0, "What to run, a line each: NAME KIND NUMBERS", 1},
@@ -108,7 +109,8 @@ int verb_guest(int argc, char **argv)
     struct cli_options o;
     const struct cli_spec spec = {
         .usage = "",
-        .doc = "Boot a real Debian kernel under QEMU (software emulation, no root, nothing installed) on a topology of your "
+        .doc = "Boot a real Debian kernel under QEMU (software emulation, no root, nothing installed) on a topology of "
+               "your "
                "choosing, run small workloads there and record what its scheduler decides."
                "\vDecisions count, not times. The report goes to -o FILE (guest.trace); `wakebal conform` reads it.\n"
                "Needs: qemu-system-x86, apt (or a kernel image), a static C library at build time.\n"

@@ -48,7 +48,8 @@ int verb_import(int argc, char **argv)
     const struct cli_spec spec = {
         .usage = "RECORDING",
         .doc = "Make a scenario from a recording: what each task ran, slept and woke."
-               "\vThe scenario goes to standard output or to -o FILE. -m and -k name the machine and the kernel that recorded "
+               "\vThe scenario goes to standard output or to -o FILE. -m and -k name the machine and the kernel that "
+               "recorded "
                "it; the kernel's own work is measured on them and taken off the run times (--as-is leaves it in).\n"
                "  wakebal import trace.txt.gz -k linux-6.12 -o mine.cfg; wakebal run mine.cfg -k linux-6.1",
         .groups = CLI_SCENARIO | CLI_OUTPUT,

@@ -38,7 +38,8 @@ static double ms(uint64_t ns)
 
 static void print_tasks(const struct import *m, const struct replay_result *r)
 {
-    static const char *const head[] = {"task", "recorded ms", "replayed ms", "waited ms", "wakeups", "switches", "moves"};
+    static const char *const head[] = {"task",    "recorded ms", "replayed ms", "waited ms",
+                                       "wakeups", "switches",    "moves"};
     struct out_table *t = out_table_new("<>>>>>>");
     out_table_row(t, head);
     for (uint32_t i = 0; i < m->n; i++) {

@@ -164,8 +164,8 @@ static char *fetch(const char *work, const char *package, struct wb_diag *d)
     char pattern[512], folder[512];
     const char *const get[] = {"apt-get", "-q", "download", package, NULL};
     char *said = NULL;
-    if (guest_spawn(get, work, 600, &said)) complain(d, "is there a network, and a Debian mirror?",
-                                                     "apt-get cannot download %s", package);
+    if (guest_spawn(get, work, 600, &said))
+        complain(d, "is there a network, and a Debian mirror?", "apt-get cannot download %s", package);
     free(said);
     (void)snprintf(pattern, sizeof pattern, "%s/%s_*.deb", work, package);
     (void)snprintf(folder, sizeof folder, "%s/%s", work, package);
@@ -189,14 +189,17 @@ char *guest_kernel(const struct guest_options *o, struct wb_diag *d, enum guest_
     }
     *outcome = GUEST_NO_TOOL;
     if (!guest_has_tool("apt-cache") || !guest_has_tool("dpkg-deb")) {
-        complain(d, "give the path of an image: --kernel ./vmlinuz", "no apt here to download Linux %s with", o->kernel);
+        complain(d, "give the path of an image: --kernel ./vmlinuz", "no apt here to download Linux %s with",
+                 o->kernel);
         return NULL;
     }
     char *package = find_package(o->kernel);
     if (!package) {
-        complain(d, "apt-get update; series of Debian 12: 6.1, and 6.12 from bookworm-backports or updates; or the path of "
-                    "an image",
-                 "Debian has no cloud kernel %s that apt knows of", o->kernel);
+        complain(
+            d,
+            "apt-get update; series of Debian 12: 6.1, and 6.12 from bookworm-backports or updates; or the path of "
+            "an image",
+            "Debian has no cloud kernel %s that apt knows of", o->kernel);
         return NULL;
     }
     char *image = image_in(o->work, package);

@@ -95,7 +95,8 @@ static void correct(struct import *m, const struct replay_result *r)
     }
 }
 
-int import_settle(struct import *m, const struct wb_registry *reg, const struct wb_key_registry *keys, struct wb_diag *d)
+int import_settle(struct import *m, const struct wb_registry *reg, const struct wb_key_registry *keys,
+                  struct wb_diag *d)
 {
     int rc = 0;
     for (int round = 0; round < ROUNDS && !rc; round++) {

@@ -135,9 +135,11 @@ static void say_topology(void)
         char name[64], flags[512], imbalance[32], min[32], max[32];
         const char *dir = SCHED "domains/cpu0/domain";
         if (!*line_of(name, sizeof name, "%s%d/name", dir, d)) break;
-        note("dom domain%d %s flags %s imb %s min %s max %s", d, name, line_of(flags, sizeof flags, "%s%d/flags", dir, d),
+        note("dom domain%d %s flags %s imb %s min %s max %s", d, name,
+             line_of(flags, sizeof flags, "%s%d/flags", dir, d),
              line_of(imbalance, sizeof imbalance, "%s%d/imbalance_pct", dir, d),
-             line_of(min, sizeof min, "%s%d/min_interval", dir, d), line_of(max, sizeof max, "%s%d/max_interval", dir, d));
+             line_of(min, sizeof min, "%s%d/min_interval", dir, d),
+             line_of(max, sizeof max, "%s%d/max_interval", dir, d));
     }
 }
 
@@ -219,7 +221,8 @@ static void run_all(void)
     if (!f) note("failed /runs");
     while (f && fgets(line, sizeof line, f)) {
         long arg[3] = {0};
-        if (sscanf(line, "%63s %63s %ld %ld %ld", name, kind, &arg[0], &arg[1], &arg[2]) < 3 || name[0] == '#') continue;
+        if (sscanf(line, "%63s %63s %ld %ld %ld", name, kind, &arg[0], &arg[1], &arg[2]) < 3 || name[0] == '#')
+            continue;
         run(name, kind, arg);
     }
     if (f) fclose(f);

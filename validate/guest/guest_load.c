@@ -29,7 +29,8 @@ static long long now_ns(void)
 
 static void compute(long long ns)
 {
-    for (long long end = now_ns() + ns; now_ns() < end;) {}
+    for (long long end = now_ns() + ns; now_ns() < end;) {
+    }
 }
 
 /* A child with a name of its own; true in the child. */
@@ -64,7 +65,8 @@ static void put(int fd, const char *buf, size_t n)
 
 static void reap(void)
 {
-    while (wait(NULL) > 0 || errno == EINTR) {}
+    while (wait(NULL) > 0 || errno == EINTR) {
+    }
 }
 
 /* ---- kinds ---- */
