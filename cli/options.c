@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "exit_code.h"
+#include "wrap.h"
 #include "wakebal/units.h"
 
 enum {
@@ -61,7 +62,8 @@ static const struct {
      CLI_SWEEP},
     {{"zip", OPT_ZIP, "KEY,KEY", 0, "Axes that move in lock step", 3}, CLI_SWEEP},
     {{"where", OPT_WHERE, "EXPR", 0, "Keep only points for which this holds", 3}, CLI_SWEEP},
-    {{"output", 'o', "DIR|FILE", 0, "Where files go", 4}, CLI_OUTPUT},
+    {{"output", 'o', "DIR|FILE", 0, "Where files go: a folder for results, or the file of --trace or of a picture", 4},
+     CLI_OUTPUT},
     {{"export-json", OPT_JSON, "FILE", 0, "Write results as JSON; - is standard output", 4}, CLI_EXPORT},
     {{"export-csv", OPT_CSV, "FILE", 0, "Write results as CSV, long form", 4}, CLI_EXPORT},
     {{"export-markdown", OPT_MARKDOWN, "FILE", 0, "Write results as a Markdown table", 4}, CLI_EXPORT},
@@ -270,6 +272,20 @@ static error_t parse_output(struct parse *p, int key, char *arg)
     }
 }
 
+/* What it does, examples, then the options; the long list of all options in brackets is left to --usage. */
+static void print_help(const struct parse *p, const struct argp_state *state)
+{
+    const char *doc = p->spec->doc, *more = strchr(doc, '\v');
+    printf("Usage: %s [OPTION...] %s\n\n", p->verb, p->spec->usage);
+    char *first = strndup(doc, more ? (size_t)(more - doc) : strlen(doc));
+    WB_MEMORY(first, "out of memory for the help");
+    wrap_print(stdout, first, 0, 80);
+    free(first);
+    if (more) printf("\n%s%s", more + 1, more[strlen(more) - 1] == '\n' ? "" : "\n");
+    printf("\nOptions:\n");
+    argp_help(state->root_argp, stdout, ARGP_HELP_LONG, (char *)p->verb);
+}
+
 static error_t parse_terminal(struct parse *p, int key, char *arg, struct argp_state *state)
 {
     struct cli_options *o = p->o;
@@ -279,9 +295,7 @@ static error_t parse_terminal(struct parse *p, int key, char *arg, struct argp_s
     case OPT_ASCII: o->ascii = true; return 0;
     case 'q': o->quiet = true; return 0;
     case 'v': o->verbose++; return 0;
-    case 'h':
-        argp_help(state->root_argp, stdout, ARGP_HELP_LONG | ARGP_HELP_USAGE | ARGP_HELP_DOC, (char *)p->verb);
-        return wrong(p, EXIT_FINE);
+    case 'h': print_help(p, state); return wrong(p, EXIT_FINE);
     default: return ARGP_ERR_UNKNOWN;
     }
 }

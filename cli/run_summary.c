@@ -63,6 +63,17 @@ static void print_workloads(const struct exp_result *r, const struct wb_config *
     if (r->nworkloads > 6) printf("%10s... and %zu more\n", "", r->nworkloads - 6);
 }
 
+/* How long, and how much of it counts: a figure of a few milliseconds is another than one of seconds. */
+static void print_length(const struct exp_result *r, const struct out_style *st)
+{
+    char all[48], counted[48];
+    print_head("Runs", st);
+    printf("%s simulated each", exp_format_value(all, sizeof all, r->duration, "s"));
+    if (r->measured < r->duration * 0.9999)
+        printf(", of which %s are counted", exp_format_value(counted, sizeof counted, r->measured, "s"));
+    putchar('\n');
+}
+
 static const struct exp_metric *find(const struct exp_result *r, const char *name)
 {
     return exp_result_lookup(r, name);
@@ -319,6 +330,7 @@ void run_print_summary(const struct run_view *v)
         print_safe(r->kernel, 40);
         printf(", scheduler %s\n", r->policy);
         print_workloads(r, cfg, &st);
+        print_length(r, &st);
         putchar('\n');
     }
     print_primary(r, &st);

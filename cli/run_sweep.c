@@ -116,14 +116,18 @@ static void compare_row(struct out_table *t, const struct exp_result *best, cons
     const struct exp_metric *a = primary(best), *b = primary(other);
     bool lower = a->better == WB_BETTER_LOWER;
     struct exp_summary s = lower ? paired_ratio(b, a, best->confidence) : paired_ratio(a, b, best->confidence);
-    char ratio[64], range[64] = "", verdict[64];
-    snprintf(ratio, sizeof ratio, "%.2fx %s than", s.mean, word);
-    if (isfinite(s.hi)) snprintf(range, sizeof range, "(%.2f .. %.2f)", s.lo, s.hi);
-    bool known = isfinite(s.hi), significant = known && (s.lo > 1 || s.hi < 1);
+    char ratio[64] = "not comparable with", range[64] = "", verdict[64];
+    bool same = s.n > 1 && s.lo > 0.99 && s.hi < 1.01;
+    if (isfinite(s.mean) && s.n && s.mean > 0) snprintf(ratio, sizeof ratio, "%.2fx %s than", s.mean, word);
+    if (same) snprintf(ratio, sizeof ratio, "the same as");
+    if (s.n > 1 && s.hi < 1000) snprintf(range, sizeof range, "(%.2f .. %.2f)", s.lo, s.hi);
     snprintf(verdict, sizeof verdict, "%s (paired, n=%zu)",
-             !known        ? "one pair only"
-             : significant ? "significant"
-                           : "no clear change",
+             !s.n                   ? "a figure is missing"
+             : !isfinite(s.mean)    ? "some value is 0"
+             : s.n < 2              ? "one pair only"
+             : same                 ? "within 1 %"
+             : s.lo > 1 || s.hi < 1 ? "significant"
+                                    : "no clear change",
              s.n);
     char label[256];
     point_label(other, label, sizeof label);
@@ -172,6 +176,14 @@ static void print_notes(const struct run_view *v, const struct out_style *st)
     if (shown > 6 && !v->o->verbose) printf("  ... and %zu more notes (-v shows all)\n", shown - 6);
 }
 
+/* Do all points run on one machine? */
+static bool one_machine(const struct exp_study *s, const struct exp_result *first)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->result[i] && strcmp(s->result[i]->machine, first->machine)) return false;
+    return true;
+}
+
 void run_print_sweep(const struct run_view *v)
 {
     const struct exp_result *r = first_result(v->study);
@@ -183,7 +195,7 @@ void run_print_sweep(const struct run_view *v)
         free(title);
     }
     if (r && !v->o->quiet) {
-        char *machine = exp_text_terminal(r->machine, 40);
+        char *machine = exp_text_terminal(one_machine(v->study, r) ? r->machine : "several machines", 40);
         printf("%zu points; %s   %s%s%s - costs: %s\n\n", v->study->n, machine,
                strcmp(r->calibration, "measured") ? st.warn : st.good,
                strcmp(r->calibration, "measured") ? "UNCALIBRATED" : "calibrated", st.off, r->machine_source);

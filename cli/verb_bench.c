@@ -301,6 +301,34 @@ static int write_markdown(FILE *to, void *ctx)
     return 0;
 }
 
+static double kept(const struct bench *b, const char *name)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (!strcmp(b->figure[i].name, name)) return b->figure[i].value;
+    return NAN;
+}
+
+/* What it comes to, where the eye is when all is done; then what the words mean. */
+static void print_verdict(const struct bench *b)
+{
+    const struct bench_load *l = &bench_loads[0];
+    char name[64];
+    snprintf(name, sizeof name, "engine_rate_%s", l->tag);
+    double rate = kept(b, name) * 1e-6, real = kept(b, "real_time_case");
+    if (isfinite(rate) && l->floor > 0)
+        printf("%s: %.1f million events/s. The floor of %g is %s, the goal of %g %s.\n", l->what, rate, l->floor,
+               rate >= l->floor ? "kept" : "MISSED", l->goal, rate >= l->goal ? "is reached" : "is not reached");
+    if (isfinite(real))
+        printf("One bw_pipe pair is simulated %.1f times as fast as it would run: %s than reality.\n", real,
+               real >= 1 ? "faster" : "SLOWER");
+    printf(
+        "event: an entry taken from the event set that changed state. inline: work done without an entry, since "
+        "nothing\n"
+        "else could come before its end. stale: an entry that was overtaken. hold: take the earliest, add one later.\n"
+        "fused: both in one step, as the engine does it. Times are CPU time of one thread, best of %u.\n",
+        b->times);
+}
+
 static int bench(struct bench *b)
 {
     if (!wb_bench_build_is_fast())
@@ -311,6 +339,7 @@ static int bench(struct bench *b)
     if (rc) return rc;
     print_series(b, "linux-2.6.22");
     print_series(b, "linux-6.12");
+    print_verdict(b);
     if (b->o.export_json) rc = out_file(b->o.export_json, write_json, b);
     if (b->o.export_csv && !rc) rc = out_file(b->o.export_csv, write_csv, b);
     if (b->o.export_markdown && !rc) rc = out_file(b->o.export_markdown, write_markdown, b);

@@ -15,6 +15,7 @@
 #include "exp_format.h"
 #include "exp_points.h"
 #include "output.h"
+#include "preflight.h"
 #include "registry.h"
 #include "reproduce_plot.h"
 #include "verbs.h"
@@ -96,8 +97,10 @@ static json_t *load_result(const char *path)
     const char *schema = json_string_value(json_object_get(doc, "schema"));
     if (doc && schema && !strncmp(schema, "wakebal.result", 14)) return doc;
     char *name = exp_text_terminal(path, 200);
-    if (!doc)
+    if (!doc && e.line > 0)
         fprintf(stderr, "%s:%d:%d: error: %s\n", name, e.line, e.column, e.text);
+    else if (!doc)
+        fprintf(stderr, "wakebal plot: %s\nMake one with `wakebal run SCENARIO --export-json %s'\n", e.text, name);
     else
         fprintf(stderr, "wakebal plot: '%s' is no result of `wakebal run --export-json` (schema %s)\n", name,
                 schema ? schema : "missing");
@@ -130,6 +133,12 @@ static json_t *run_points(struct drawing *w, struct wb_scenario *s, struct wb_ax
     struct exp_points *p = exp_points_new(s, axes, d);
     json_t *doc = NULL;
     if (!p) return NULL;
+    if (!p->n) preflight_no_points(p, s, d);
+    if (p->n) exp_check_free(preflight_points(p, false, d));
+    if (wb_diag_count(d, WB_ERROR)) {
+        exp_points_free(p);
+        return NULL;
+    }
     out_catch_signals();
     out_progress_init(&w->progress, &w->o, "points");
     if (!exp_points_warmup(p, s, &opt, d)) {
@@ -161,7 +170,9 @@ static json_t *simulate(struct drawing *w)
     struct wb_scenario *s = wb_scenario_load(w->o.arg[0], keys, &over, d);
     struct wb_axes *axes = wb_axes_new(keys);
     json_t *doc = s && !make_axes(w, axes, s, d) ? run_points(w, s, axes, d) : NULL;
-    (void)cli_print_diag(&w->o, d);
+    if (cli_print_diag(&w->o, d) && !s)
+        fprintf(stderr,
+                "A picture is drawn of a scenario, or of a result file (.json) of `wakebal run --export-json'.\n");
     wb_axes_free(axes);
     wb_scenario_free(s);
     wb_diag_free(d);

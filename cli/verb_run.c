@@ -5,8 +5,10 @@
  * live in memory; exports write them out. Exit codes: 4 expectation violated, 6 precision goal missed, 130
  * interrupted (what was complete is printed).
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "exit_code.h"
 #include "exp_export.h"
@@ -31,6 +33,7 @@ struct run {
     struct out_progress progress;
     struct run_facts facts;
     struct study_manifest *manifest; /* NULL: none is wanted */
+    char *in_folder[3];              /* files of -o */
 };
 
 enum { KEY_PROFILE = 0x1000, KEY_TRACE_FORMAT, KEY_NO_SWEEP };
@@ -124,6 +127,28 @@ static const char *trace_path(const struct run *r)
     return r->o.arg_n == 2 ? r->o.arg[1] : r->o.output ? r->o.output : "trace.txt";
 }
 
+/* -o without --trace: a folder that takes the result in every form that no option names. */
+static int make_folder(struct run *r)
+{
+    static const char *const name[] = {"result.json", "result.csv", "result.md"};
+    const char **to[] = {&r->o.export_json, &r->o.export_csv, &r->o.export_markdown};
+    const char *folder = r->o.output;
+    if (!folder || r->o.trace) return EXIT_FINE;
+    if (mkdir(folder, 0777) && errno != EEXIST) {
+        char *safe = exp_text_terminal(folder, 200);
+        fprintf(stderr, "wakebal: cannot make the folder '%s': %s\nNothing was run.\n", safe, strerror(errno));
+        free(safe);
+        return EXIT_OUTPUT;
+    }
+    for (size_t i = 0; i < WB_ARRAY_SIZE(name); i++) {
+        if (*to[i]) continue;
+        int n = asprintf(&r->in_folder[i], "%s/%s", folder, name[i]);
+        WB_MEMORY(n >= 0, "out of memory for a path");
+        *to[i] = r->in_folder[i];
+    }
+    return EXIT_FINE;
+}
+
 /* What only the models and the results know, and whether files can be written: before minutes are spent. */
 static int look_ahead(struct run *r)
 {
@@ -133,6 +158,8 @@ static int look_ahead(struct run *r)
     int rc = wb_diag_count(r->d, WB_ERROR) ? EXIT_INVALID : EXIT_FINE, bad = preflight_fail_if(o, k);
     exp_check_free(k);
     if (rc || bad) return rc ? rc : bad;
+    rc = make_folder(r);
+    if (rc) return rc;
     const char *const more[] = {trace_path(r), NULL}, *const inputs[] = {wb_scenario_path(r->s), NULL};
     return preflight_outputs("wakebal run", o, more, inputs);
 }
@@ -273,6 +300,7 @@ int verb_run(int argc, char **argv)
         wb_axes_free(r.axes);
         wb_scenario_free(r.s);
         study_manifest_close(r.manifest);
+        for (size_t i = 0; i < WB_ARRAY_SIZE(r.in_folder); i++) free(r.in_folder[i]);
         wb_diag_free(r.d);
         wb_keys_free(r.keys);
     }

@@ -12,6 +12,7 @@
 
 #include "draw_domains.h"
 #include "exit_code.h"
+#include "exp_format.h"
 #include "options.h"
 #include "registry.h"
 #include "verbs.h"
@@ -35,6 +36,7 @@ struct show {
     uint32_t width;
     cpu_id cpu;
     struct wb_sim *s;
+    const struct wb_config *cfg;
     struct wb_run_options run;
     const struct wb_trace *trace;
     struct wb_trace_names names;
@@ -167,6 +169,21 @@ static int find_view(struct show *w, const char *name)
     return cli_usage_error("show", hint, "unknown view '%s'", name);
 }
 
+static int view_or_scenario_missing(const struct show *w)
+{
+    const char *given = w->o.arg_n ? w->o.arg[0] : NULL;
+    char hint[256];
+    size_t n = (size_t)snprintf(hint, sizeof hint, "Views:");
+    for (size_t i = 0; i < WB_ARRAY_SIZE(views); i++) {
+        n += (size_t)snprintf(hint + n, sizeof hint - n, " %s", views[i].name);
+        if (given && !strcmp(given, views[i].name))
+            return cli_usage_error("wakebal show", "For example: wakebal show timeline pipe",
+                                   "of which scenario is '%.60s' to be shown?", given);
+    }
+    snprintf(hint + n, sizeof hint - n, ".  For example: wakebal show timeline %.60s", given ? given : "pipe");
+    return cli_usage_error("wakebal show", hint, "a view and a scenario are needed");
+}
+
 /* -1 = go on, else the exit code. */
 static int read_options(struct show *w, int argc, char **argv)
 {
@@ -180,9 +197,10 @@ static int read_options(struct show *w, int argc, char **argv)
                             .own = own,
                             .own_parse = parse_own,
                             .own_ctx = w,
-                            .args_min = 2,
+                            .args_min = 0,
                             .args_max = 2};
     int rc = cli_options_parse(&spec, argc, argv, &w->o);
+    if (rc < 0 && w->o.arg_n < 2) rc = view_or_scenario_missing(w);
     if (rc < 0) rc = find_view(w, w->o.arg[0]);
     if (rc < 0) rc = read_time("--from", w->from_text, &w->from);
     if (rc < 0) rc = read_time("--to", w->to_text, &w->to);
@@ -245,6 +263,26 @@ static int run_window(struct show *w)
     return EXIT_FINE;
 }
 
+static const char *name_of(const struct wb_config *c, const char *name, const char *base)
+{
+    const char *key = wb_cfg_has(c, name) ? name : base;
+    return wb_cfg_has(c, key) ? wb_cfg_str(c, key) : "unnamed";
+}
+
+/* Which run this is: pictures are passed on without their command. */
+static void print_what(const struct show *w)
+{
+    const struct wb_config *c = w->cfg;
+    char text[512];
+    snprintf(text, sizeof text, "%.60s on %.60s, %.60s, seed %lld%s", w->o.arg[1],
+             name_of(c, "machine.name", "machine.base"), name_of(c, "kernel.name", "kernel.base"),
+             (long long)wb_cfg_int(c, "run.seed"),
+             wb_cfg_count(c, "sweep.over") ? "; the point without its sweep" : "");
+    char *safe = exp_text_terminal(text, w->width);
+    puts(safe);
+    free(safe);
+}
+
 static int show(struct show *w)
 {
     if (w->view->span) {
@@ -253,6 +291,7 @@ static int show(struct show *w)
     } else if (w->cpu >= wb_ncpus(w->s)) {
         return cli_usage_error("show", NULL, "--cpu %u: this machine has CPUs 0 to %u", w->cpu, wb_ncpus(w->s) - 1);
     }
+    if (w->view->span && !w->o.quiet) print_what(w);
     char *text = w->view->draw(w);
     WB_MEMORY(text, "out of memory for the view");
     bool failed = fputs(text, stdout) < 0 || fflush(stdout);
@@ -275,7 +314,8 @@ static int show_scenario(struct show *w, const struct wb_key_registry *keys, str
     }
     if (w->view->span)
         w->run = (struct wb_run_options){.trace_capacity = RING, .trace_from = w->from, .trace_to = w->to};
-    w->s = wb_sim_build(wb_scenario_config(sc), cli_models(), 0, &w->run, d);
+    w->cfg = wb_scenario_config(sc);
+    w->s = wb_sim_build(w->cfg, cli_models(), 0, &w->run, d);
     if (w->s) rc = show(w);
     if (w->s) wb_sim_free(w->s);
     free(w->running);

@@ -172,6 +172,7 @@ static void put_word(FILE *f, const struct script *s, const char *word, size_t n
     if (IS("YLABEL")) put_quoted(f, in->axis);
     if (IS("DATA")) put_quoted(f, s->dat);
     if (IS("LMARGIN")) put_margin(f, s);
+    if (IS("SHARES")) fputs(s->o->format == PLOT_TERMINAL ? "-0.15:1.15" : "-0.04:1.04", f); /* off the axis */
     if (IS("XMIN")) put_time(f, s, false);
     if (IS("XMAX")) put_time(f, s, true);
     if (IS("YMAX")) fprintf(f, "%.6g", in->span > 0 ? in->span * (bars ? 1.15 : 1.1) : 1);
@@ -244,11 +245,17 @@ static enum plot_status write_files(const struct files *n, const struct plot_opt
     bool some = in->n && plot_write_data(dat, o->kind, in);
     if (!close_file(dat, n->dat, why)) return PLOT_NO_WRITE;
     if (!some) {
-        *why = say("nothing to draw: no result has %s of '%.60s'",
-                   o->kind == PLOT_WINDOWS ? "windows"
-                   : o->kind == PLOT_CDF   ? "a histogram"
-                                           : "a value",
-                   in->metric);
+        char *path = say("%s/%s", n->folder, n->dat);
+        (void)unlink(path); /* it is empty */
+        free(path);
+        if (!*in->metric)
+            *why = say("nothing to draw: the result holds no figure of a workload");
+        else
+            *why = say("nothing to draw: no result has %s of '%.60s'",
+                       o->kind == PLOT_WINDOWS ? "windows"
+                       : o->kind == PLOT_CDF   ? "a histogram"
+                                               : "a value",
+                       in->metric);
         return PLOT_NOTHING;
     }
     FILE *gp = open_in(n, n->gp, why);

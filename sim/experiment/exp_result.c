@@ -316,12 +316,29 @@ static void take_batches(struct exp_metric *m, double confidence)
     m->batch_half = b.half_width;
 }
 
+/* Figures that are shares by definition. */
+static bool is_share(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return !strcmp(name, "colocated") || !strncmp(name, "time.", 5) || !strcmp(name, "idle_while_work_waits") ||
+           (dot && !strcmp(dot, ".high_share"));
+}
+
+/* Student's interval knows nothing of bounds: a share is never below 0 nor above 1. */
+static void clip_share(struct exp_metric *m)
+{
+    if (strcmp(m->unit, "1") || !is_share(m->name)) return;
+    if (m->sum.lo < 0 && m->sum.min >= 0) m->sum.lo = 0;
+    if (m->sum.hi > 1 && m->sum.max <= 1) m->sum.hi = 1;
+}
+
 void exp_result_finish(struct exp_result *res)
 {
     for (size_t i = 0; i < res->nmetrics; i++) {
         struct exp_metric *m = &res->metric[i];
         m->sum = exp_summarize(m->sample, m->n, res->confidence);
         take_batches(m, res->confidence);
+        clip_share(m);
     }
     if (res->nfn) qsort(res->fn, res->nfn, sizeof *res->fn, compare_named);
     if (res->nrules) qsort(res->rule, res->nrules, sizeof *res->rule, compare_named);

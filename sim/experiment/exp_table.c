@@ -173,8 +173,36 @@ static void md_result(FILE *out, const struct exp_result *res)
     free(row);
 }
 
+static const struct exp_metric *primary_of(const struct exp_result *res)
+{
+    return res && res->primary ? exp_result_find(res, res->primary_instance, res->primary) : NULL;
+}
+
+/* All points by the figure that they are run for, first: the tables of single points are long. */
+static void md_points(FILE *out, struct exp_result *const *res, size_t n)
+{
+    struct md_row *row = calloc(n + 1, sizeof *row);
+    WB_MEMORY(row, "out of memory for a table");
+    size_t rows = 1;
+    for (size_t i = 0; i < n; i++) {
+        const struct exp_metric *m = primary_of(res[i]);
+        if (!m) continue;
+        if (rows == 1)
+            row[0] = (struct md_row){
+                {owned("point"), owned("workload"), exp_text_markdown(m->name), owned("interval"), owned("n")}};
+        row[rows] = md_metric(res[i], m);
+        free(row[rows].cell[0]);
+        row[rows++].cell[0] = exp_text_markdown(res[i]->label);
+    }
+    if (rows > 2) md_print(out, row, rows), fputc('\n', out);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t c = 0; c < MD_COLUMNS; c++) free(row[i].cell[c]);
+    free(row);
+}
+
 int exp_export_markdown(FILE *out, struct exp_result *const *res, size_t n)
 {
+    if (n > 1) md_points(out, res, n);
     for (size_t i = 0; i < n; i++)
         if (res[i]) md_result(out, res[i]);
     return stream_state(out);

@@ -87,8 +87,10 @@ const struct wb_key wb_scenario_keys[] = {
      .type = WB_KEY_CPUS,
      .def = "free",
      .help = "CPUs that its tasks may use: \"free\" (no affinity), \"all\", or a list such as \"0,2-5\". One CPU pins "
-             "them all to it; several are "
-             "handed out as the kind says (both ends of a pipe: first and second).",
+             "them all to it; several are handed out one by one (both ends of a pipe: first and second; task k of a "
+             "hog: the k-th). A pair per CPU: one entry each, { name = \"a\"; cpus = \"0\"; }, { name = \"b\"; cpus = "
+             "\"1\"; }. A set without handing out: the same list for each end (workload.writer_cpus and reader_cpus, "
+             "parent_cpus and child_cpus), or `taskset -c` in workload.from_cmd.",
      .source = "no affinity, as when the benchmark is started by hand"},
     {.path = "workload.nice",
      .type = WB_KEY_INT,

@@ -188,9 +188,10 @@ static void list_folder(struct names *l, const char *dir, const char *kind)
     closedir(d);
 }
 
+/* By version where names hold one: linux-2.6.10 comes after linux-2.6.9. */
 static int compare_names(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
 char **wb_scenario_list(const char *kind, size_t *n)
@@ -246,5 +247,9 @@ const char *suggest_file(struct arena *a, const char *name, const char *kind)
         const char *in = whole ? scenarios[i] : kind, *near = near_name(in, name, a);
         if (near) return scan_printf(a, "did you mean '%s'?   (wakebal list %s)", near, in);
     }
+    if (whole)
+        return "presets such as pipe and hog: wakebal list workloads; also wakebal list cases, list studies, or the "
+               "path "
+               "of a file";
     return scan_printf(a, "see `wakebal list %s`, or give the path of a file", kind);
 }

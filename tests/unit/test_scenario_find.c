@@ -79,7 +79,7 @@ static void listing_and_titles(void **state)
     (void)state;
     for (size_t i = 0; i < n; i++) {
         mine += !strncmp(names[i], "zz-test-", 8);
-        if (i) assert_true(strcmp(names[i - 1], names[i]) < 0);
+        if (i) assert_true(strverscmp(names[i - 1], names[i]) < 0);
     }
     assert_int_equal(mine, 2);
     wb_scenario_list_free(names);

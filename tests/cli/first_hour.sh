@@ -1,0 +1,69 @@
+#!/bin/bash
+# What tripped people in their first hour with the program.
+. "$(dirname "$0")/lib_experiment.sh"
+
+# A wrong call says what would be right.
+code 2 $w show
+has "$tmp/err" "Views: timeline map"
+code 2 $w show pipe
+has "$tmp/err" "wakebal show timeline pipe"
+code 2 $w show map
+has "$tmp/err" "of which scenario"
+code 3 $w run nosuch
+has "$tmp/err" "presets such as pipe and hog"
+code 3 $w plot "$tmp/no.json"
+has "$tmp/err" "No such file"
+hasnt "$tmp/err" ":-1"
+code 3 $w plot /etc/passwd
+has "$tmp/err" "result file (.json)"
+
+# Help: a sentence and examples come before the options, no wall of brackets.
+code 0 $w run --help
+sed -n 3p "$tmp/out" | grep -q '^Simulate a scenario' || fail "help does not begin with what the verb does"
+[ "$(grep -n 'wakebal run pipe$' "$tmp/out" | head -1 | cut -d: -f1)" -lt "$(grep -n '^Options:' "$tmp/out" | cut -d: -f1)" ] ||
+    fail "no example before the options"
+hasnt "$tmp/out" "[-k NAME"
+
+# Lists by version, not by letter.
+code 0 $w list kernels
+[ "$(grep -oE '^linux-(5.4|5.15|6.1|6.12) ' "$tmp/out" | tr -d '\n')" = "linux-5.4 linux-5.15 linux-6.1 linux-6.12 " ] ||
+    fail "kernels are not in the order of their versions"
+
+# A view tells which run it shows.
+code 0 $w show timeline pipe
+head -1 "$tmp/out" | grep -q '^pipe on itanium2-tiger4, linux-2.6.11, seed 1' || fail "no head line: $(head -1 "$tmp/out")"
+
+# The summary tells how long was simulated.
+code 0 $w run pipe -r 2 --duration 50ms --warmup 10ms
+has "$tmp/out" "50 ms simulated each, of which 40 ms are counted"
+
+# Points that differ by nothing are the same; values of 0 give no infinite ratio.
+code 0 $w run hog -r 3 --duration 200ms --vary run.window=10ms,20ms
+has "$tmp/out" "the same as"
+has "$tmp/out" "within 1 %"
+code 0 $w run hog -r 2 --duration 3ms --set workload.chunk=1ms --set run.start_spread=3ms --vary run.seed=1,2,3
+hasnt "$tmp/out" "inf"
+
+# Shares stay shares.
+code 0 $w run pipe -r 2 --duration 30ms --vary kernel.pipe=2.6.10,2.6.11 --export-json "$tmp/s.json"
+python3 - "$tmp/s.json" <<'E' 2>/dev/null || fail "an interval of a share beyond 0 .. 1"
+import json, sys
+for r in json.load(open(sys.argv[1]))["results"]:
+    for m in r["metrics"]:
+        if m["name"] in ("colocated", "idle_while_work_waits") or m["name"].startswith("time."):
+            lo, hi = m["ci"] or (0, 1)
+            assert 0 <= lo <= hi <= 1, m
+E
+
+# -o makes a folder of results; Markdown of several points begins with their comparison.
+code 0 $w run pipe $quick --vary workload.message=1KiB,4KiB -o "$tmp/out.d"
+for f in json csv md; do [ -s "$tmp/out.d/result.$f" ] || fail "no result.$f"; done
+head -1 "$tmp/out.d/result.md" | grep -q '^| point .*| bandwidth |' || fail "no comparison in front"
+code 9 $w run pipe $quick -o "$tmp/no/such"
+
+# A picture of nothing leaves nothing.
+printf '{"schema":"wakebal.results/1","results":[]}\n' >"$tmp/empty.json"
+(cd "$tmp" && $w plot empty.json) >"$tmp/out" 2>"$tmp/err" && fail "a picture of nothing"
+has "$tmp/err" "no figure of a workload"
+ls "$tmp" | grep -q 'empty-.*\.dat' && fail "an empty data file was left"
+finish
