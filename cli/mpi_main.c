@@ -20,19 +20,28 @@ static int agree(int value)
     return most;
 }
 
-/* What every rank would say is said once; errors of a rank's own file are rare and name it. */
+static int real_stderr = -1;
+
+/* What every rank would say is said by rank 0. */
 static void be_quiet(void)
 {
     int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nothing < 0) return;
+    real_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     dup2(nothing, STDOUT_FILENO);
+    dup2(nothing, STDERR_FILENO);
     close(nothing);
+}
+
+static void speak(void)
+{
+    if (real_stderr >= 0) dup2(real_stderr, STDERR_FILENO);
 }
 
 int main(int argc, char **argv)
 {
     int given = MPI_THREAD_SINGLE, rc = EXIT_FINE;
-    struct study_team team = {.agree = agree};
+    struct study_team team = {.agree = agree, .speak = speak};
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS || given < MPI_THREAD_FUNNELED)
         return EXIT_INTERNAL;
     MPI_Comm_rank(MPI_COMM_WORLD, &team.rank);
@@ -41,7 +50,6 @@ int main(int argc, char **argv)
     study_team = sweep ? &team : NULL;
     if (team.rank) be_quiet();
     if (sweep || team.rank == 0) rc = cli_main(argc, argv);
-    /* A rank that could not even read the command line ends them all alike: they all got the same one. */
     MPI_Finalize();
     return rc;
 }

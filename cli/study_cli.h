@@ -31,6 +31,8 @@ struct study_team {
     int rank, size;
     /* All meet here; each learns the largest value that any brought. */
     int (*agree)(int value);
+    /* From here on a rank may have something of its own to say; what all find out alike is said once. */
+    void (*speak)(void);
 };
 extern const struct study_team *study_team;
 

@@ -409,6 +409,7 @@ static int work_in_team(struct sweep *w)
 /* All ranks return the same code; only rank 0 has reported. */
 static int run_team(struct sweep *w)
 {
+    study_team->speak();
     int rc = begin_team(w);
     if (rc) return rc;
     rc = study_team->agree(work_in_team(w));
@@ -429,12 +430,14 @@ static int run(struct sweep *w)
     if (rc) return rc;
     if (w->o.print_config) return print_config(w);
     if (w->list || w->o.dry_run) return list_runs(w);
+    bool team = study_team && study_team->size > 1;
     rc = look_ahead(w);
+    if (!rc) w->path = study_file(verb, w->o.output, wb_scenario_name(w->s), &w->shard);
+    if (!rc && !w->path) rc = EXIT_OUTPUT;
+    if (team) rc = study_team->agree(rc); /* disks of ranks may differ */
     if (rc) return rc;
-    w->path = study_file(verb, w->o.output, wb_scenario_name(w->s), &w->shard);
-    if (!w->path) return EXIT_OUTPUT;
     out_catch_signals();
-    if (study_team && study_team->size > 1) return run_team(w);
+    if (team) return run_team(w);
     rc = open_study(w, NULL);
     if (rc) return rc;
     if (w->shard.n > 1) return run_share(w);

@@ -188,7 +188,11 @@ static struct store *alloc_store(const char *path)
 
 static int open_db(struct store *s, int flags, struct store_fault *f)
 {
-    int rc = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_FULLMUTEX, NULL);
+    char *path; /* some names mean something to SQLite (":memory:"), none with a slash does */
+    if (asprintf(&path, "%s%s", *s->path == '/' ? "" : "./", s->path) < 0)
+        WB_MEMORY(false, "out of memory for a study");
+    int rc = sqlite3_open_v2(path, &s->db, flags | SQLITE_OPEN_FULLMUTEX, NULL);
+    free(path);
     if (rc != SQLITE_OK) return store_fail_sql(s, f, rc);
     sqlite3_extended_result_codes(s->db, 1);
     sqlite3_busy_timeout(s->db, BUSY_MS);
