@@ -213,13 +213,31 @@ static bool help_metric(const char *word)
     return true;
 }
 
+/* Names of models and of what they report; names NULL: just count them. */
+static size_t model_names(const char **names)
+{
+    const struct wb_registry *r = cli_models();
+    size_t n = 0;
+    for (size_t i = 0; i < r->npolicies; i++, n++)
+        if (names) names[n] = r->policies[i]->name;
+    for (size_t i = 0; i < r->nworkloads; i++, n++)
+        if (names) names[n] = r->workloads[i]->kind;
+    for (size_t i = 0; i < r->nworkloads; i++)
+        for (size_t k = 0; k < r->workloads[i]->nmetrics; k++, n++)
+            if (names) names[n] = r->workloads[i]->metrics[k].name;
+    for (size_t i = 0; wb_metric_def_at(i); i++, n++)
+        if (names) names[n] = wb_metric_def_at(i)->name;
+    return n;
+}
+
 static int unknown_word(const struct wb_key_registry *keys, const char *word)
 {
-    size_t n = 0, max = wb_keys_count(keys) + verb_table_n;
+    size_t n = 0, max = wb_keys_count(keys) + verb_table_n + model_names(NULL);
     const char **names = calloc(max + 1, sizeof *names);
     if (!names) return EXIT_INTERNAL;
     for (size_t i = 0; i < verb_table_n; i++) names[n++] = verb_table[i].name;
     for (size_t i = 0; i < wb_keys_count(keys); i++) names[n++] = wb_keys_at(keys, i)->path;
+    n += model_names(names + n);
     const char *near = wb_nearest(word, names, n);
     char hint[300];
     snprintf(hint, sizeof hint, "Did you mean '%s'?", near ? near : "");

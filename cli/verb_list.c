@@ -197,6 +197,8 @@ static const struct {
     {"studies", list_studies},     {"metrics", list_metrics},   {"errors", list_errors},
 };
 
+#define WHAT_HINT "One of: keys, machines, kernels, workloads, policies, cases, studies, metrics, errors."
+
 static int list_what(const struct list *l, const char *what)
 {
     const char *names[WB_ARRAY_SIZE(whats)];
@@ -206,9 +208,7 @@ static int list_what(const struct list *l, const char *what)
     }
     const char *near = wb_nearest(what, names, WB_ARRAY_SIZE(names));
     char hint[200];
-    snprintf(hint, sizeof hint,
-             "%s%s%sOne of: keys, machines, kernels, workloads, policies, cases, studies, metrics, errors",
-             near ? "Did you mean '" : "", near ? near : "", near ? "'?  " : "");
+    snprintf(hint, sizeof hint, "%s%s%s" WHAT_HINT, near ? "Did you mean '" : "", near ? near : "", near ? "'?  " : "");
     return cli_usage_error("wakebal list", hint, "nothing called '%.100s' can be listed", what);
 }
 
@@ -234,14 +234,17 @@ int verb_list(int argc, char **argv)
         .own = own,
         .own_parse = parse_own,
         .own_ctx = &l,
-        .args_min = 1,
+        .args_min = 0,
+        .args_max = 1,
     };
     cli_options_init(&o);
     int rc = cli_options_parse(&spec, argc, argv, &o);
     if (rc < 0) {
         struct wb_key_registry *keys = cli_keys_new();
         l.keys = keys;
-        rc = list_what(&l, o.arg[0]);
+        rc = o.arg_n ? list_what(&l, o.arg[0])
+                     : cli_usage_error("wakebal list", WHAT_HINT "  For example: wakebal list machines",
+                                       "what is to be listed?");
         wb_keys_free(keys);
     }
     cli_options_free(&o);

@@ -211,7 +211,7 @@ static int choose_base(struct drawing *w, char *buf, size_t n)
     size_t len = strlen(o);
     if (len && o[len - 1] == '/' && plot_make_folder(o)) return EXIT_OUTPUT;
     if (!stat(o, &st) && S_ISDIR(st.st_mode))
-        snprintf(buf, n, "%s/%s", o, name);
+        snprintf(buf, n, "%s%s%s", o, len && o[len - 1] == '/' ? "" : "/", name);
     else if (len > 4 && (!strcmp(o + len - 4, ".png") || !strcmp(o + len - 4, ".svg")))
         snprintf(buf, n, "%.*s", (int)len - 4, o);
     else

@@ -109,6 +109,7 @@ static int run_cases(struct reproduce *r)
         .registry = cli_models(), .jobs = r->o.jobs, .stop = &out_stop, .progress = on_progress, .ctx = r};
     out_catch_signals();
     for (size_t i = 0; i < r->n; i++) {
+        opt.stage = r->c[i]->name;
         out_progress_init(&r->progress, &r->o, "variants");
         int rc = case_run(r->c[i], &opt, !r->no_sensitivity, r->d);
         out_progress_end(&r->progress);

@@ -251,11 +251,12 @@ static enum plot_status write_files(const struct files *n, const struct plot_opt
         if (!*in->metric)
             *why = say("nothing to draw: the result holds no figure of a workload");
         else
-            *why = say("nothing to draw: no result has %s of '%.60s'",
+            *why = say("nothing to draw: no result has %s of '%.60s'%s",
                        o->kind == PLOT_WINDOWS ? "windows"
                        : o->kind == PLOT_CDF   ? "a histogram"
                                                : "a value",
-                       in->metric);
+                       in->metric,
+                       o->kind == PLOT_WINDOWS ? "; runs shorter than a window have none: --set run.window=1ms" : "");
         return PLOT_NOTHING;
     }
     FILE *gp = open_in(n, n->gp, why);

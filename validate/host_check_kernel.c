@@ -99,7 +99,7 @@ void host_check_virtual(struct host_checker *c)
         host_means(host_add(c, "virtual", HOST_WARN, "a virtual machine (%s)", name),
                    "a remote wakeup pays the trap to the hypervisor and the wake of a halted virtual CPU: several "
                    "times what bare metal pays. Results hold for such guests",
-                   "calibrate here; for bare metal, measure on bare metal");
+                   "compare with other guests of this kind; for bare metal, measure on bare metal");
     }
     check_container(c);
 }

@@ -208,6 +208,12 @@ static void remark_precision(struct exp_result *res, int64_t max, const struct e
     if (isinf(res->half_width))
         exp_result_note(res, "W010", "the precision goal %.3g %% cannot be judged after %zu replications",
                         100 * res->goal, res->replications);
+    else if (need > 100 * (size_t)max)
+        exp_result_note(
+            res, "W010",
+            "precision goal %.3g %% not reached: interval %.2g %% after %zu replications; it would take more "
+            "than %" PRId64 ": ask for less, or let runs last longer",
+            100 * res->goal, 100 * res->half_width, res->replications, 100 * max);
     else
         exp_result_note(res, "W010",
                         "precision goal %.3g %% not reached: interval %.2g %% after %zu replications; it would take "

@@ -221,8 +221,7 @@ static void write_head(const struct writer *w, const struct wb_machine_file_opti
     char title[300];
     snprintf(title, sizeof title, "%u CPUs, topology from %s", w->t->ncpus, opt->origin);
     fprintf(w->out,
-            "// Machine file of wakebal. Costs are defaults and say so: put in what you know, with its source, or "
-            "calibrate.\n"
+            "// Machine file of wakebal. Costs are defaults and say so: put in what you know, with its source.\n"
             "// A cost is ( value, status, plausible range, source ); status: measured, quoted, derived, assumed.\n");
     fprintf(w->out, "schema = 1;\n");
     write_string(w->out, "name", opt->name);

@@ -305,7 +305,10 @@ int merge_layers(struct build *b)
     if (b->s->fragment) lay_lone_fragment(b);
     if (machine) lay_text(b, "machine.base", machine, "-m");
     if (b->kernel) lay_text(b, "kernel.base", b->kernel, "-k");
-    if (topology) lay_text(b, "machine.topology", topology, "-m");
+    if (topology) {
+        lay_text(b, "machine.topology", topology, "-m");
+        lay_text(b, "machine.name", topology, "-m"); /* only its costs are those of the scenario's machine */
+    }
     name_workloads(b);
     if (lay_overrides(b) < 0) rc = -1;
     return rc;

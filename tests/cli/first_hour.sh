@@ -17,6 +17,15 @@ hasnt "$tmp/err" ":-1"
 code 3 $w plot /etc/passwd
 has "$tmp/err" "result file (.json)"
 
+code 2 $w list
+has "$tmp/err" "One of: keys, machines"
+code 2 $w help bandwith
+has "$tmp/err" "'bandwidth'"
+code 2 $w help pipe_bww
+has "$tmp/err" "'pipe_bw'"
+code 3 $w plot pipe -r 2 --duration 20ms --terminal
+has "$tmp/err" "run.window"
+
 # Help: a sentence and examples come before the options, no wall of brackets.
 code 0 $w run --help
 sed -n 3p "$tmp/out" | grep -q '^Simulate a scenario' || fail "help does not begin with what the verb does"
@@ -36,6 +45,10 @@ head -1 "$tmp/out" | grep -q '^pipe on itanium2-tiger4, linux-2.6.11, seed 1' ||
 # The summary tells how long was simulated.
 code 0 $w run pipe -r 2 --duration 50ms --warmup 10ms
 has "$tmp/out" "50 ms simulated each, of which 40 ms are counted"
+
+code 0 $w run pipe -r 2 --duration 20ms -m 'pack:2 core:2 pu:1'
+has "$tmp/out" "pack:2 core:2 pu:1: 4 CPUs"
+hasnt "$tmp/out" "itanium2"
 
 # Points that differ by nothing are the same; values of 0 give no infinite ratio.
 code 0 $w run hog -r 3 --duration 200ms --vary run.window=10ms,20ms
