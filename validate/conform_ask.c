@@ -51,6 +51,7 @@ struct conform_scratch {
     struct saved before;
     uint64_t util[TRACE_CPUS], runnable[TRACE_CPUS], load[TRACE_CPUS], stamp[TRACE_CPUS];
     uint32_t est[TRACE_CPUS];
+    struct wb_task *list[TRACE_CPUS];
 };
 
 struct conform_scratch *conform_scratch_new(void)
@@ -176,6 +177,23 @@ static void try_leaving(struct trial *t)
     if (c->last_event[prev] <= p->left_ns) note(t, CONFORM_F_LEAVING, prev);
 }
 
+/* A CPU to which a wakeup is under way: up to 6.1 it looks idle between the moment when it takes its list (ttwu_pending
+ * goes back to 0) and the queueing of the task; later it is the other way round (commit d6962c4fe8f9). */
+static void try_pending(struct trial *t)
+{
+    struct conform *c = t->c;
+    bool any = false;
+    if (c->f->v->release > FAIR_6_1) return;
+    for (cpu_id i = 0; i < c->f->ncpus; i++) {
+        struct wb_rq *rq = wb_rq(c->s, i);
+        c->scratch->list[i] = rq->wake_list;
+        any = any || rq->wake_list;
+        rq->wake_list = NULL;
+    }
+    if (any) note(t, CONFORM_F_RACE, ask(c, t->q).cpu);
+    for (cpu_id i = 0; i < c->f->ncpus; i++) wb_rq(c->s, i)->wake_list = c->scratch->list[i];
+}
+
 /* The packing rule's signal: just below and just above its limit. */
 static void try_pack(struct trial *t)
 {
@@ -189,8 +207,8 @@ static void try_pack(struct trial *t)
     c->f->pl.pack.limit = limit;
 }
 
-static void (*const trials[])(struct trial *t) = {try_sync,   try_wide,    try_caches,  try_load,
-                                                  try_recent, try_delayed, try_leaving, try_pack};
+static void (*const trials[])(struct trial *t) = {try_sync,    try_wide,    try_caches,  try_load, try_recent,
+                                                  try_delayed, try_leaving, try_pending, try_pack};
 
 void conform_ask(struct conform *c, const struct conform_question *q, struct conform_answer *a)
 {
@@ -287,7 +305,9 @@ static void try_stamps(const struct fork_trial *t)
 void conform_ask_fork(struct conform *c, uint32_t parent, uint32_t child, cpu_id cpu, struct conform_answer *a)
 {
     struct fork_trial t = {c, parent ? conform_task(c, parent) : NULL, conform_task(c, child), cpu, a};
+    const struct wb_cpumask *own = t.child->allowed;
     memset(a, 0, sizeof *a);
+    t.child->allowed = wb_rq(c->s, cpu)->idle->allowed; /* kernel threads are bound after they have started */
     a->base = wb_drive_fork(c->s, t.parent, t.child, cpu);
     conform_possible(a, a->base.cpu);
     for (cpu_id i = 0; i < c->f->ncpus; i++) {
@@ -300,4 +320,5 @@ void conform_ask_fork(struct conform *c, uint32_t parent, uint32_t child, cpu_id
     }
     try_utils(&t);
     try_stamps(&t);
+    t.child->allowed = own;
 }
