@@ -28,6 +28,22 @@ static int read_cpus(const struct workload_entry *e, const char *path, struct wb
     return wb_cfg_cpus(e->cfg, path, m) ? 1 : 0;
 }
 
+/* The class of its tasks. Fair schedulers know all three, the others one. 0 or -1. */
+static int read_class(struct workload_entry *e)
+{
+    static const char *const names[] = {
+        [WB_CLASS_NORMAL] = "other", [WB_CLASS_BATCH] = "batch", [WB_CLASS_IDLE] = "idle"};
+    const char *sched = wb_cfg_str(e->cfg, workload_key(e, "sched")), *family = wb_cfg_str(e->cfg, "kernel.scheduler");
+    for (size_t i = 0; i < WB_ARRAY_SIZE(names); i++)
+        if (!strcmp(sched, names[i])) e->klass = (enum wb_sched_class)i;
+    if (e->klass == WB_CLASS_NORMAL || !strcmp(family, "cfs") || !strcmp(family, "eevdf")) return 0;
+    wb_cfg_error(e->cfg, e->d, workload_key(e, "sched"), "take a kernel from 2.6.23 on, or leave it out",
+                 "scheduler %s has no class '%s' here: SCHED_IDLE came with Linux 2.6.23, and SCHED_BATCH is modelled "
+                 "from there on",
+                 family, sched);
+    return -1;
+}
+
 int workload_read(struct workload_entry *e, struct wb_sim *s, const struct wb_config *cfg, const char *path,
                   uint32_t instance, struct wb_diag *d)
 {
@@ -47,7 +63,7 @@ int workload_read(struct workload_entry *e, struct wb_sim *s, const struct wb_co
         return -1;
     }
     int list = read_cpus(e, workload_key(e, "cpus"), &e->cpus);
-    if (list < 0) return -1;
+    if (list < 0 || read_class(e) < 0) return -1;
     e->pinned = list;
     e->ncpus = wb_mask_count(&e->cpus);
     return 0;
@@ -81,7 +97,7 @@ struct wb_task_spec workload_task(const struct workload_entry *e, const char *na
                                  .step = step,
                                  .frame_bytes = frame_bytes,
                                  .nice = e->nice,
-                                 .klass = WB_CLASS_NORMAL,
+                                 .klass = e->klass,
                                  .allowed = allowed,
                                  .start_cpu = cpu,
                                  .start_at = e->start,

@@ -19,6 +19,7 @@ struct workload_entry {
     const char *path; /* "workload[2]" */
     uint32_t instance;
     int nice;
+    enum wb_sched_class klass;
     bool pinned; /* cpus is a list */
     bool whole;  /* each task may use all of it, as under taskset; else they are handed out */
     struct wb_cpumask cpus;

@@ -99,6 +99,13 @@ const struct wb_key wb_scenario_keys[] = {
      .def = "0",
      .help = "Nice value of its tasks.",
      .source = "nice(2): a new process has 0"},
+    {.path = "workload.sched",
+     .type = WB_KEY_ENUM,
+     .choices = "other batch idle",
+     .def = "other",
+     .help = "Scheduling policy of its tasks: SCHED_OTHER, SCHED_BATCH or SCHED_IDLE. The last two exist with the "
+             "schedulers cfs and eevdf.",
+     .source = "sched(7): a new process has SCHED_OTHER"},
     {.path = "workload.start",
      .type = WB_KEY_TIME,
      .min = "0 s",

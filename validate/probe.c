@@ -1,0 +1,363 @@
+/* probe.c - the table of probes, their rounds, and what is made of the samples. */
+#include "probe_inner.h"
+
+#include <errno.h>
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const struct probe probe_table[] = {
+    {"clock", "a chain of negations, one cycle each", "clock", probe_clock, 0.004, false},
+    {"lines", "loads, stores, additions with and without lock, on one line", "line_rmw line_rmw_plain line_read line_write",
+     probe_lines, 0.008, false},
+    {"smt", "the same mixed work alone and beside the sibling thread", "smt_share", probe_smt, 0.009, false},
+    {"caches", "a pointer chase, and streams, within each cache",
+     "l1_latency l2_latency l3_latency l4_latency l1_read l2_read l3_read l4_read l1_write l2_write l3_write l4_write",
+     probe_caches, 0.06, false},
+    {"copies", "string moves within each cache", "l1_copy l2_copy l3_copy l4_copy", probe_copies, 0.02, false},
+    {"memory", "a pointer chase and streams through memory that no cache holds", "memory_latency memory_read memory_write",
+     probe_memory, 0.02, false},
+    {"memory_all", "all CPUs read memory at once", "memory_rate", probe_memory_all, 0.016, false},
+    {"gaps", "a task that reads the clock all the time: what interrupts it, and how long",
+     "tick noise hz ticks_seen noise_rate noise_share", probe_gaps, 0.081, false},
+    {"calls", "the same call again and again", "getppid clock_read", probe_calls, 0.003, false},
+    {"loops", "a message that a task sends to itself", "pipe_1 pipe_4k pipe_16k pipe_64k unix_1 unix_64k udp_1 tcp_1",
+     probe_loops, 0.03, false},
+    {"local_echo", "one byte to and fro between two tasks of one CPU", "local_trip", probe_local_echo, 0.006, false},
+    {"transfer", "two CPUs write one line in turns", "transfer", probe_transfer, 0.003, true},
+    {"dirty", "running in order through lines that the other CPU has just written", "dirty_read dirty_write", probe_dirty,
+     0.006, true},
+    {"far_echo", "one byte to and fro between two CPUs, the waker working between the trips",
+     "far_trip_0 far_trip_20us far_trip_200us far_trip_2ms far_write_0 far_write_20us far_write_200us far_write_2ms",
+     probe_far_echo, 0.09, true},
+    {"awake_echo", "the same while tasks of SCHED_IDLE keep both CPUs awake", "awake_trip awake_write", probe_awake_echo,
+     0.012, true},
+};
+const size_t probe_table_n = WB_ARRAY_SIZE(probe_table);
+
+/* ------------------------------------------------------------------ samples */
+static void full_name(const struct probe_run *r, const char *name, char *out)
+{
+    if (r->far == WB_FAR_SELF)
+        snprintf(out, PROBE_NAME, "%s", name);
+    else
+        snprintf(out, PROBE_NAME, "%.40s.%s", name, wb_distance_name(r->far));
+}
+
+static struct probe_figure *figure(struct probe_set *s, const char *name, enum probe_unit unit)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!strcmp(s->figure[i].name, name)) return &s->figure[i];
+    if (s->n == s->room) {
+        uint32_t room = s->room ? 2 * s->room : 64;
+        struct probe_figure *p = realloc(s->figure, room * sizeof *p);
+        if (!p) return NULL;
+        s->figure = p;
+        s->room = room;
+    }
+    struct probe_figure *f = &s->figure[s->n++];
+    memset(f, 0, sizeof *f);
+    snprintf(f->name, sizeof f->name, "%s", name);
+    f->unit = unit;
+    return f;
+}
+
+void probe_put(struct probe_run *r, const char *name, enum probe_unit unit, double v)
+{
+    char full[PROBE_NAME];
+    full_name(r, name, full);
+    if (!isfinite(v) || v <= 0) return;
+    struct probe_figure *f = figure(r->set, full, unit);
+    if (f && f->n < PROBE_ROUNDS_MAX) f->sample[f->n++] = v;
+}
+
+void probe_put_spread(struct probe_run *r, const char *name, double ns)
+{
+    char full[PROBE_NAME];
+    struct probe_set *s = r->set;
+    struct probe_spread *p = NULL;
+    full_name(r, name, full);
+    for (uint32_t i = 0; i < s->nspreads && !p; i++)
+        if (!strcmp(s->spread[i].name, full)) p = &s->spread[i];
+    if (!p) {
+        struct probe_spread *more = realloc(s->spread, (s->nspreads + 1) * sizeof *more);
+        if (!more) return;
+        s->spread = more;
+        p = &more[s->nspreads++];
+        *p = (struct probe_spread){.n = 0};
+        memcpy(p->name, full, sizeof full);
+    }
+    if (p->n == p->room) {
+        uint32_t room = p->room ? 2 * p->room : 256;
+        float *v = realloc(p->v, room * sizeof *v);
+        if (!v) return;
+        p->v = v;
+        p->room = room;
+    }
+    p->v[p->n++] = (float)ns;
+}
+
+const struct probe_figure *probe_find(const struct probe_set *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!strcmp(s->figure[i].name, name)) return &s->figure[i];
+    return NULL;
+}
+
+const struct probe_spread *probe_find_spread(const struct probe_set *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->nspreads; i++)
+        if (!strcmp(s->spread[i].name, name)) return &s->spread[i];
+    return NULL;
+}
+
+double probe_quantile(const struct probe_spread *s, double q)
+{
+    if (!s || !s->n) return NAN;
+    double at = q * (double)(s->n - 1);
+    uint32_t i = (uint32_t)at;
+    double below = (double)s->v[i], above = (double)s->v[WB_MIN(i + 1, s->n - 1)];
+    return below + (above - below) * (at - (double)i);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Order statistics: the number of samples below the true median is binomial with p = 1/2. */
+void probe_median(double *v, uint32_t n, double *median, double *lo, double *hi)
+{
+    *median = *lo = *hi = NAN;
+    if (!n) return;
+    qsort(v, n, sizeof *v, compare_doubles);
+    *median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+    uint32_t k = 0;
+    while (k + 1 < n / 2 && gsl_cdf_binomial_P(k, 0.5, n) <= 0.025) k++;
+    *lo = v[k];
+    *hi = v[n - 1 - k];
+}
+
+const char *probe_method(const char *name)
+{
+    size_t len = strcspn(name, ".");
+    for (size_t i = 0; i < probe_table_n; i++)
+        for (const char *w = probe_table[i].figures; *w;) {
+            size_t n = strcspn(w, " ");
+            if (n == len && !memcmp(w, name, n)) return probe_table[i].method;
+            w += n + (w[n] == ' ');
+        }
+    return "";
+}
+
+/* ------------------------------------------------------------------ threads and children */
+int probe_pin(cpu_id cpu)
+{
+    struct real_cpus one = {{0}};
+    one.w[cpu / 64] |= 1ull << cpu % 64;
+    return syscall(SYS_sched_setaffinity, 0, sizeof one.w, one.w) < 0 ? -errno : 0;
+}
+
+struct probe_thread {
+    pthread_t id;
+    cpu_id cpu;
+    void (*work)(void *arg);
+    void *arg;
+};
+
+static void *thread_main(void *arg)
+{
+    struct probe_thread *t = arg;
+    (void)probe_pin(t->cpu);
+    t->work(t->arg);
+    return NULL;
+}
+
+struct probe_thread *probe_beside(cpu_id cpu, void (*work)(void *arg), void *arg)
+{
+    struct probe_thread *t = malloc(sizeof *t);
+    if (!t) return NULL;
+    *t = (struct probe_thread){.cpu = cpu, .work = work, .arg = arg};
+    if (!pthread_create(&t->id, NULL, thread_main, t)) return t;
+    free(t);
+    return NULL;
+}
+
+void probe_join(struct probe_thread *t)
+{
+    pthread_join(t->id, NULL);
+    free(t);
+}
+
+pid_t probe_child(cpu_id cpu, bool idle, void (*work)(void *arg), void *arg)
+{
+    pid_t parent = getpid(), pid = fork();
+    if (pid) return pid < 0 ? -errno : pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_DFL);
+    struct sched_param p = {0};
+    if (getppid() != parent || probe_pin(cpu) || (idle && sched_setscheduler(0, SCHED_IDLE, &p))) _exit(1);
+    work(arg);
+    _exit(0);
+}
+
+void probe_reap(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
+/* ------------------------------------------------------------------ rounds */
+static void leave_out(struct probe_run *r, const char *what, const char *why)
+{
+    struct probe_set *s = r->set;
+    if (s->nmissing < WB_ARRAY_SIZE(s->missing))
+        snprintf(s->missing[s->nmissing++], sizeof s->missing[0], "%.60s: %.50s", what, why);
+}
+
+static void choose_cpus(struct probe_run *r)
+{
+    struct real_cpus own = {{0}};
+    (void)syscall(SYS_sched_getaffinity, 0, sizeof own.w, own.w);
+    bool asked = false;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(own.w); i++) asked |= r->o->cpus.w[i] != 0;
+    for (cpu_id c = 0; c < r->topo->ncpus; c++) {
+        bool may = own.w[c / 64] >> c % 64 & 1, wanted = !asked || (r->o->cpus.w[c / 64] >> c % 64 & 1);
+        if (may && wanted) r->cpus[r->ncpus++] = c;
+    }
+    r->cpu = r->ncpus ? r->cpus[0] : 0;
+    for (uint32_t i = 1; i < r->ncpus; i++) {
+        enum wb_distance d = wb_topo_distance(r->topo, r->cpu, r->cpus[i]);
+        if (!r->have[d]) r->other[d] = r->cpus[i];
+        r->have[d] = true;
+    }
+}
+
+/* Buffers: some MiB for the caches; for memory two of four times the last cache each, if a quarter of what is free
+ * suffices. */
+static int make_buffers(struct probe_run *r)
+{
+    size_t last = 8u << 20;
+    for (uint32_t i = 0; i < r->topo->nlevels; i++) {
+        const struct wb_topo_cache *c = &r->topo->cache[wb_topo_cache_of(r->topo, r->cpu, i)];
+        r->level[i] = c->size;
+        last = WB_MAX(last, (size_t)c->size);
+    }
+    r->bytes = 16u << 20;
+    r->arena = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (r->arena == MAP_FAILED) return -errno;
+    memset(r->arena, 1, r->bytes);
+    long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    size_t big = WB_MIN(4 * last, (size_t)256 << 20);
+    if (pages <= 0 || (size_t)pages * (size_t)page / 4 < 2 * big || big < 2 * last) return 0;
+    r->big = mmap(NULL, 2 * big, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (r->big == MAP_FAILED) return 0;
+    (void)madvise(r->big, 2 * big, MADV_HUGEPAGE);
+    memset(r->big, 1, 2 * big);
+    r->chase = probe_make_chase(r->big, big);
+    r->big_bytes = r->chase ? big : 0;
+    return 0;
+}
+
+static void one_probe(struct probe_run *r, size_t i, bool *off)
+{
+    const struct probe *p = &probe_table[i];
+    for (unsigned d = p->far ? WB_FAR_SELF + 1 : WB_FAR_SELF; d < (p->far ? WB_DISTANCES : WB_FAR_SELF + 1u); d++) {
+        if (p->far && !r->have[d]) continue;
+        r->far = (enum wb_distance)d;
+        int rc = p->round(r);
+        if (rc >= 0) continue;
+        leave_out(r, p->name, strerror(-rc));
+        *off = true;
+        return;
+    }
+}
+
+static int rounds(struct probe_run *r)
+{
+    bool off[WB_ARRAY_SIZE(probe_table)] = {false};
+    if (r->ncpus < 2) leave_out(r, "everything between two CPUs", "only one CPU may be used");
+    if (!r->big_bytes) leave_out(r, "memory", "too little of it is free");
+    for (uint32_t k = 0; k < r->o->rounds; k++)
+        for (size_t i = 0; i < probe_table_n; i++) {
+            if (off[i] || (r->o->only && strcmp(r->o->only, probe_table[i].name) != 0)) continue;
+            if ((probe_table[i].round == probe_memory || probe_table[i].round == probe_memory_all) && !r->big_bytes)
+                continue;
+            if (r->o->stop && *r->o->stop) return -EINTR;
+            if (r->o->progress) r->o->progress(r->o->ctx, k, r->o->rounds, probe_table[i].name);
+            one_probe(r, i, &off[i]);
+        }
+    return 0;
+}
+
+static void digest(struct probe_set *s)
+{
+    double v[PROBE_ROUNDS_MAX];
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct probe_figure *f = &s->figure[i];
+        memcpy(v, f->sample, f->n * sizeof *v);
+        probe_median(v, f->n, &f->median, &f->lo, &f->hi);
+    }
+    for (uint32_t i = 0; i < s->nspreads; i++)
+        qsort(s->spread[i].v, s->spread[i].n, sizeof *s->spread[i].v, compare_floats);
+}
+
+int probe_all(const struct wb_topology *topo, const struct probe_options *o, struct probe_set *out, struct wb_diag *d)
+{
+    struct real_cpus before = {{0}};
+    struct probe_run *r = calloc(1, sizeof *r);
+    memset(out, 0, sizeof *out);
+    if (!r) return -ENOMEM;
+    *r = (struct probe_run){.topo = topo, .o = o, .set = out};
+    uint64_t begin = real_now();
+    choose_cpus(r);
+    (void)syscall(SYS_sched_getaffinity, 0, sizeof before.w, before.w);
+    int rc = r->ncpus ? probe_pin(r->cpu) : -EINVAL;
+    if (rc) wb_diag_add(d, WB_ERROR, "E910", (struct wb_place){0}, NULL, "cannot bind to CPU %u: %s", r->cpu, strerror(-rc));
+    if (!rc && (rc = make_buffers(r)) < 0)
+        wb_diag_add(d, WB_ERROR, "E910", (struct wb_place){0}, NULL, "cannot get %zu MiB of memory: %s", r->bytes >> 20, strerror(-rc));
+    if (!rc) rc = rounds(r);
+    (void)syscall(SYS_sched_setaffinity, 0, sizeof before.w, before.w);
+    if (r->arena && r->arena != MAP_FAILED) munmap(r->arena, r->bytes);
+    if (r->big && r->big != MAP_FAILED && r->big_bytes) munmap(r->big, 2 * r->big_bytes);
+    out->seconds = (double)(real_now() - begin) * 1e-9;
+    out->rounds = o->rounds;
+    if (rc)
+        probe_free(out);
+    else
+        digest(out);
+    free(r);
+    return rc;
+}
+
+void probe_free(struct probe_set *s)
+{
+    for (uint32_t i = 0; i < s->nspreads; i++) free(s->spread[i].v);
+    free(s->spread);
+    free(s->figure);
+    memset(s, 0, sizeof *s);
+}
+
+double probe_round_seconds(void)
+{
+    double sum = 0;
+    for (size_t i = 0; i < probe_table_n; i++) sum += probe_table[i].seconds;
+    return sum;
+}

@@ -1,0 +1,121 @@
+/* probe_wake.c - two processes pass a byte to and fro, with work between the trips so that the partner's CPU idles for
+ * a known time. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probe_inner.h"
+
+struct echo {
+    int to[2], back[2]; /* pipes */
+    double write_ns, trip_ns; /* medians */
+    uint32_t n;
+    double write[512], trip[512];
+};
+
+/* The partner: answers until end of file. */
+static void answer(void *arg)
+{
+    struct echo *e = arg;
+    char c;
+    close(e->to[1]);
+    close(e->back[0]);
+    while (read(e->to[0], &c, 1) == 1)
+        if (write(e->back[1], &c, 1) != 1) break;
+}
+
+static int exchange(struct echo *e, uint64_t think_ns, uint32_t trips)
+{
+    char c = 0;
+    for (uint32_t i = 0; i < trips; i++) {
+        uint64_t until = real_now() + think_ns, t0 = real_now();
+        while (t0 < until) t0 = real_now();
+        if (write(e->to[1], &c, 1) != 1) return -EPIPE;
+        uint64_t t1 = real_now();
+        if (read(e->back[0], &c, 1) != 1) return -EPIPE;
+        uint64_t t2 = real_now();
+        if (i < trips / 8) continue; /* until both have found their place */
+        e->write[e->n] = (double)(t1 - t0);
+        e->trip[e->n++] = (double)(t2 - t0);
+    }
+    return 0;
+}
+
+/* Trips between this CPU and `cpu`. Spreads are filled under `name` when it is not NULL. */
+static int echo(struct probe_run *r, struct echo *e, cpu_id cpu, uint64_t think_ns, uint32_t trips)
+{
+    double lo, hi;
+    e->n = 0;
+    if (pipe(e->to)) return -errno;
+    if (pipe(e->back)) {
+        int rc = -errno;
+        close(e->to[0]);
+        close(e->to[1]);
+        return rc;
+    }
+    pid_t child = probe_child(cpu, false, answer, e);
+    close(e->to[0]);
+    close(e->back[1]);
+    int rc = child < 0 ? (int)child : exchange(e, think_ns, WB_MIN(trips, (uint32_t)WB_ARRAY_SIZE(e->trip)));
+    close(e->to[1]);
+    close(e->back[0]);
+    if (child > 0) probe_reap(child);
+    if (rc) return rc;
+    probe_median(e->write, e->n, &e->write_ns, &lo, &hi);
+    probe_median(e->trip, e->n, &e->trip_ns, &lo, &hi);
+    (void)r;
+    return 0;
+}
+
+int probe_local_echo(struct probe_run *r)
+{
+    static struct echo e;
+    int rc = echo(r, &e, r->cpu, 0, 512);
+    if (!rc) probe_put(r, "local_trip", PROBE_NS, e.trip_ns);
+    return rc;
+}
+
+static const struct {
+    const char *name;
+    uint64_t think_ns;
+    uint32_t trips;
+} idle_times[] = {{"0", 0, 200}, {"20us", 20000, 120}, {"200us", 200000, 60}, {"2ms", 2000000, 20}};
+
+int probe_far_echo(struct probe_run *r)
+{
+    static struct echo e;
+    char name[PROBE_NAME];
+    for (size_t i = 0; i < WB_ARRAY_SIZE(idle_times); i++) {
+        int rc = echo(r, &e, r->other[r->far], idle_times[i].think_ns, idle_times[i].trips);
+        if (rc) return rc;
+        snprintf(name, sizeof name, "far_trip_%s", idle_times[i].name);
+        probe_put(r, name, PROBE_NS, e.trip_ns);
+        for (uint32_t k = 0; k < e.n; k++) probe_put_spread(r, name, e.trip[k]);
+        snprintf(name, sizeof name, "far_write_%s", idle_times[i].name);
+        probe_put(r, name, PROBE_NS, e.write_ns);
+    }
+    return 0;
+}
+
+static void spin_for_ever(void *arg)
+{
+    (void)arg;
+    for (;;) real_spin(100000);
+}
+
+/* Both CPUs are kept awake by tasks of SCHED_IDLE: what is left is interrupt and switch. */
+int probe_awake_echo(struct probe_run *r)
+{
+    static struct echo e;
+    pid_t pid[2];
+    pid[0] = probe_child(r->cpu, true, spin_for_ever, NULL);
+    pid[1] = probe_child(r->other[r->far], true, spin_for_ever, NULL);
+    int rc = pid[0] < 0 ? (int)pid[0] : pid[1] < 0 ? (int)pid[1] : echo(r, &e, r->other[r->far], 0, 250);
+    for (int i = 0; i < 2; i++)
+        if (pid[i] > 0) probe_reap(pid[i]);
+    if (rc) return rc;
+    probe_put(r, "awake_trip", PROBE_NS, e.trip_ns);
+    probe_put(r, "awake_write", PROBE_NS, e.write_ns);
+    return 0;
+}
