@@ -22,6 +22,7 @@ const struct verb verb_table[] = {
     {"show", verb_show, "VIEW SCENARIO", "timeline, map, topology or domains in the terminal"},
     {"check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files"},
     {"list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors"},
+    {"calibrate", verb_calibrate, "", "measure what this machine costs; write a machine file and a kernel file"},
     {"doctor", verb_doctor, "", "look at this machine: what it is, what that means for real runs, what to change"},
     {"new", verb_new, "policy NAME", "write a policy plug-in to start from"},
     {"merge", verb_merge, "STUDY...", "join the shards of a study into one file"},

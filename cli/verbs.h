@@ -24,6 +24,7 @@ const struct verb *verb_find(const char *name); /* NULL = unknown */
 int cli_main(int argc, char **argv);
 
 int verb_bench(int argc, char **argv);
+int verb_calibrate(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_conform(int argc, char **argv);
 int verb_compare(int argc, char **argv);

@@ -16,6 +16,7 @@
 
 struct writer {
     const struct wb_topology *t;
+    const struct wb_machine_file_options *opt;
     FILE *out;
     uint32_t depth; /* open groups */
     char open[DEPTH_MAX][32];
@@ -117,15 +118,18 @@ static const char *enter(struct writer *w, const char *key)
 
 static void write_row(struct writer *w, const struct wb_key *row)
 {
-    char buf[64], range[80];
+    char buf[64], range[80], known[400];
     const char *name = enter(w, row->path + strlen("machine."));
     const char *value = value_of(w, row, buf, sizeof buf);
+    const char *cost = w->opt->cost ? w->opt->cost(w->opt->ctx, row->path + strlen("machine."), known, sizeof known) : NULL;
     int indent = (int)(4 * w->depth);
     bool bare = row->type == WB_KEY_INT || row->type == WB_KEY_BOOL;
     const char *quote = bare ? "" : "\"";
     format_range(row, value, range, sizeof range);
     fprintf(w->out, "%*s// %s\n", indent, "", row->help);
-    if (row->flags & WB_KEY_PRICED && strcmp(value, "0 B/s") && strcmp(value, "0 B"))
+    if (cost)
+        fprintf(w->out, "%*s%s = %s;\n", indent, "", name, cost);
+    else if (row->flags & WB_KEY_PRICED && strcmp(value, "0 B/s") && strcmp(value, "0 B"))
         fprintf(w->out, "%*s%s = ( %s%s%s, \"assumed\", \"%s\", \"default of wakebal, not of this machine\" );\n",
                 indent, "", name, quote, value, quote, range);
     else
@@ -196,8 +200,11 @@ static void write_distances(const struct writer *w)
 
 static void write_clock(const struct writer *w, const struct wb_machine_file_options *opt)
 {
-    char clock[32];
-    if (opt->clock_hz)
+    char clock[32], known[400];
+    const char *cost = opt->cost ? opt->cost(opt->ctx, "clock", known, sizeof known) : NULL;
+    if (cost)
+        fprintf(w->out, "clock = %s;\n", cost);
+    else if (opt->clock_hz)
         fprintf(w->out, "clock = ( \"%s\", \"measured\", \"\", \"%s\" );\n",
                 wb_format_exact(clock, sizeof clock, (int64_t)opt->clock_hz, WB_UNIT_FREQ), opt->clock_source);
     else
@@ -220,9 +227,12 @@ static void write_head(const struct writer *w, const struct wb_machine_file_opti
 {
     char title[300];
     snprintf(title, sizeof title, "%u CPUs, topology from %s", w->t->ncpus, opt->origin);
-    fprintf(w->out,
-            "// Machine file of wakebal. Costs are defaults and say so: put in what you know, with its source.\n"
-            "// A cost is ( value, status, plausible range, source ); status: measured, quoted, derived, assumed.\n");
+    fprintf(w->out, "%s",
+            opt->head ? opt->head
+                      : "// Machine file of wakebal. Costs are defaults and say so: put in what you know, with its "
+                        "source, or calibrate.\n"
+                        "// A cost is ( value, status, plausible range, source ); status: measured, quoted, derived, "
+                        "assumed.\n");
     fprintf(w->out, "schema = 1;\n");
     write_string(w->out, "name", opt->name);
     write_string(w->out, "title", title);
@@ -238,6 +248,10 @@ static void write_head(const struct writer *w, const struct wb_machine_file_opti
 
 static void write_idle(const struct writer *w)
 {
+    if (w->opt->idle) {
+        fputs(w->opt->idle, w->out);
+        return;
+    }
     fprintf(
         w->out,
         "// Idle states, by name; the hardware of an idle CPU is in the last one whose `after` has passed.\n"
@@ -251,7 +265,7 @@ char *wb_machine_file(const struct wb_topology *t, const struct wb_machine_file_
 {
     char *text = NULL;
     size_t n = 0;
-    struct writer w = {.t = t, .out = open_memstream(&text, &n)};
+    struct writer w = {.t = t, .opt = opt, .out = open_memstream(&text, &n)};
     if (!w.out) return NULL;
     write_head(&w, opt);
     write_costs(&w);

@@ -445,6 +445,12 @@ struct wb_machine_file_options {
     const char *origin;       /* one line: where the topology came from */
     uint64_t clock_hz;        /* 0 = default */
     const char *clock_source; /* with clock_hz */
+    /* What a calibration knows: the right side of a key without "machine." ("( \"12 ns\", \"measured\", ... )") in buf,
+     * or NULL for the default. NULL: defaults only. */
+    const char *(*cost)(void *ctx, const char *key, char *buf, size_t n);
+    void *ctx;
+    const char *head; /* comment lines at the top instead of the usual two; NULL = those */
+    const char *idle; /* the group of idle states as text; NULL = the default one */
 };
 /* A complete, commented machine file (libconfig text) for this topology: all keys that matter to it, costs at their
  * defaults with status assumed and a range of half to twice. What `wakebal topology` writes. Malloc'd; NULL: out of

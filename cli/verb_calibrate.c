@@ -1,0 +1,375 @@
+/* verb_calibrate.c - `wakebal calibrate`: measure what this machine costs, fit the rest, write a machine file and a kernel file. */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "calib.h"
+#include "exit_code.h"
+#include "options.h"
+#include "output.h"
+#include "real_json.h"
+#include "registry.h"
+#include "verbs.h"
+
+enum { OPT_CPUS = 0x1000, OPT_ROUNDS, OPT_QUICK, OPT_CHECK, OPT_GATE, OPT_NAME };
+
+#define ROUNDS 15u
+#define ROUNDS_QUICK 5u
+
+struct request {
+    const char *cpus, *check, *gate, *name, *kernel;
+    uint32_t rounds;
+    struct cli_options o;
+};
+
+static const struct argp_option own_options[] = {
+    {"cpus", OPT_CPUS, "LIST", 0, "CPUs that may be used (those of the caller)", 1},
+    {"rounds", OPT_ROUNDS, "N", 0, "How often each probe is taken (15)", 1},
+    {"quick", OPT_QUICK, NULL, 0, "Five rounds: wider intervals", 1},
+    {"check", OPT_CHECK, "NAME", 0, "Measure quickly and compare with NAME-machine.cfg and NAME-kernel.cfg; write nothing", 1},
+    {"gate", OPT_GATE, "off|warn|refuse", 0,
+     "When the machine is not quiet before or during it: go on, say so (the default), or refuse (exit code 8)", 1},
+    {"kernel", 'k', "NAME", 0, "Kernel profile that is completed (linux-6.18)", 1},
+    {"name", OPT_NAME, "NAME", 0, "machine.name and kernel.name in the files (the file names' own)", 1},
+    {0}};
+
+static error_t parse_own(int key, char *arg, void *ctx)
+{
+    struct request *r = ctx;
+    char *end;
+    unsigned long n;
+    switch (key) {
+    case OPT_CPUS: r->cpus = arg; return 0;
+    case OPT_CHECK: r->check = arg; return 0;
+    case OPT_NAME: r->name = arg; return 0;
+    case 'k': r->kernel = arg; return 0;
+    case OPT_QUICK: r->rounds = ROUNDS_QUICK; return 0;
+    case OPT_ROUNDS:
+        n = strtoul(arg, &end, 10);
+        if (*end || n < 3 || n > PROBE_ROUNDS_MAX) {
+            cli_usage_error("wakebal calibrate", NULL, "--rounds takes 3 to %u, not '%.40s'", PROBE_ROUNDS_MAX, arg);
+            return EINVAL;
+        }
+        r->rounds = (uint32_t)n;
+        return 0;
+    case OPT_GATE:
+        if (strcmp(arg, "off") != 0 && strcmp(arg, "warn") != 0 && strcmp(arg, "refuse") != 0) {
+            cli_usage_error("wakebal calibrate", "One of: off, warn, refuse", "--gate '%.100s' is not known", arg);
+            return EINVAL;
+        }
+        r->gate = arg;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ------------------------------------------------------------------ progress */
+static void progress(void *ctx, uint32_t round, uint32_t rounds, const char *probe)
+{
+    const struct request *r = ctx;
+    if (r->o.quiet || r->o.progress == CLI_NEVER || (r->o.progress == CLI_AUTO && !isatty(STDERR_FILENO))) return;
+    fprintf(stderr, "\r\033[Kround %u of %u: %s, %.0f s left", round + 1, rounds, probe,
+            (rounds - round) * probe_round_seconds());
+    fflush(stderr);
+}
+
+static void progress_end(const struct request *r)
+{
+    if (!r->o.quiet && r->o.progress != CLI_NEVER && isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
+}
+
+/* ------------------------------------------------------------------ what came out */
+static const char *text_of(char *buf, size_t n, double v, enum wb_unit unit)
+{
+    if (unit == WB_UNIT_RATIO)
+        snprintf(buf, n, "%.1f %%", v * 1e-4);
+    else
+        wb_format_quantity(buf, n, v, unit);
+    return buf;
+}
+
+static void print_rows(const struct calib *c)
+{
+    struct out_table *t = out_table_new("<>>><");
+    char a[3][32];
+    out_table_row(t, (const char *[]){"cost", "value", "from", "to", "method"});
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct calib_row *r = &c->row[i];
+        out_table_row(t, (const char *[]){r->key, text_of(a[0], 32, r->value, r->unit), text_of(a[1], 32, r->lo, r->unit),
+                                          text_of(a[2], 32, r->hi, r->unit), r->method});
+    }
+    for (uint32_t i = 0; i < c->nidle; i++) {
+        char key[40], how[96];
+        snprintf(key, sizeof key, "machine.idle.i%u.exit", i);
+        snprintf(how, sizeof how, "fitted; after %.0f us of idle time; deviation of the logarithm %.2f",
+                 c->idle[i].after_ns * 1e-3, c->idle[i].sigma);
+        out_table_row(t, (const char *[]){key, text_of(a[0], 32, c->idle[i].exit_ns * 1e3, WB_UNIT_TIME),
+                                          text_of(a[1], 32, c->idle[i].lo * 1e3, WB_UNIT_TIME),
+                                          text_of(a[2], 32, c->idle[i].hi * 1e3, WB_UNIT_TIME), how});
+    }
+    out_table_print(t, stdout, 0, 4, 140, "");
+}
+
+static void print_fit(const struct calib *c)
+{
+    struct out_table *t = out_table_new("<>>>>");
+    char a[4][32];
+    if (!c->ntargets) return;
+    printf("\nFit by simulating the probes: %u iterations, %s, chi2 per degree of freedom %.2f\n", c->iterations,
+           c->converged ? "converged" : "NOT converged", c->chi2);
+    out_table_row(t, (const char *[]){"probe", "measured", "interval", "simulated", "difference"});
+    for (uint32_t i = 0; i < c->ntargets; i++) {
+        const struct calib_target *g = &c->target[i];
+        snprintf(a[3], 32, "%+.1f %%", (g->simulated / g->measured - 1) * 100);
+        snprintf(a[1], 32, "%.4g..%.4g us", g->lo * 1e-3, g->hi * 1e-3);
+        out_table_row(t, (const char *[]){g->name, text_of(a[0], 32, g->measured * 1e3, WB_UNIT_TIME), a[1],
+                                          text_of(a[2], 32, g->simulated * 1e3, WB_UNIT_TIME), a[3]});
+    }
+    out_table_print(t, stdout, 2, SIZE_MAX, 120, "");
+}
+
+static json_t *row_json(const struct calib_row *r)
+{
+    static const char *const unit[] = {[WB_UNIT_TIME] = "s", [WB_UNIT_RATE] = "B/s", [WB_UNIT_FREQ] = "Hz", [WB_UNIT_RATIO] = "1"};
+    double scale = r->unit == WB_UNIT_TIME ? 1e-12 : r->unit == WB_UNIT_RATIO ? 1e-6 : 1;
+    return json_pack("{s:s,s:s,s:o,s:o,s:o,s:b,s:s}", "key", r->key, "unit", unit[r->unit], "value",
+                     real_json_number(r->value * scale), "lo", real_json_number(r->lo * scale), "hi",
+                     real_json_number(r->hi * scale), "fitted", r->fitted, "method", r->method);
+}
+
+static json_t *calib_json(const struct calib *c, const struct probe_set *p, const struct host_load *load)
+{
+    json_t *rows = json_array(), *fit = json_array(), *idle = json_array(), *missing = json_array(), *probes = json_array();
+    for (uint32_t i = 0; i < c->n; i++) json_array_append_new(rows, row_json(&c->row[i]));
+    for (uint32_t i = 0; i < c->ntargets; i++)
+        json_array_append_new(fit, json_pack("{s:s,s:o,s:o,s:o,s:o}", "probe", c->target[i].name, "measured",
+                                             real_json_number(c->target[i].measured * 1e-9), "lo",
+                                             real_json_number(c->target[i].lo * 1e-9), "hi",
+                                             real_json_number(c->target[i].hi * 1e-9), "simulated",
+                                             real_json_number(c->target[i].simulated * 1e-9)));
+    for (uint32_t i = 0; i < c->nidle; i++)
+        json_array_append_new(idle, json_pack("{s:o,s:o,s:o,s:o,s:o}", "after", real_json_number(c->idle[i].after_ns * 1e-9),
+                                              "exit", real_json_number(c->idle[i].exit_ns * 1e-9), "lo",
+                                              real_json_number(c->idle[i].lo * 1e-9), "hi",
+                                              real_json_number(c->idle[i].hi * 1e-9), "sigma",
+                                              real_json_number(c->idle[i].sigma)));
+    for (uint32_t i = 0; i < p->n; i++)
+        json_array_append_new(probes, json_pack("{s:s,s:o,s:o,s:o,s:i}", "name", p->figure[i].name, "median",
+                                                real_json_number(p->figure[i].median), "lo", real_json_number(p->figure[i].lo),
+                                                "hi", real_json_number(p->figure[i].hi), "samples", (int)p->figure[i].n));
+    for (uint32_t i = 0; i < p->nmissing; i++) json_array_append_new(missing, json_string(p->missing[i]));
+    return json_pack("{s:s,s:s,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b}", "schema", "wakebal.calibration/1", "date", c->date,
+                     "fingerprint", c->host.fingerprint, "kernel", c->kernel_base, "rounds", (int)p->rounds, "costs", rows,
+                     "idle", idle, "fit", fit, "chi2", real_json_number(c->chi2), "probes", probes, "left_out", missing,
+                     "load", host_load_json(load), "converged", c->converged);
+}
+
+/* ------------------------------------------------------------------ files */
+static int put_text(FILE *to, void *ctx)
+{
+    return fputs(ctx, to) < 0 ? -1 : 0;
+}
+
+static int put_json(FILE *to, void *ctx)
+{
+    return json_dumpf(ctx, to, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) || fputc('\n', to) == EOF
+               ? -1
+               : 0;
+}
+
+static const char *plain_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int write_one(const struct request *r, const char *stem, const char *tail, char *text)
+{
+    char path[1100];
+    snprintf(path, sizeof path, "%.1000s-%s.cfg", stem, tail);
+    int rc = text ? out_file(path, put_text, text) : EXIT_INTERNAL;
+    free(text);
+    if (rc == EXIT_FINE && !r->o.quiet) printf("Wrote %s\n", path);
+    return rc;
+}
+
+static int write_files(const struct request *r, const struct calib *c)
+{
+    const char *stem = r->o.output ? r->o.output : "calibrated", *name = r->name ? r->name : plain_name(stem);
+    int rc = write_one(r, stem, "machine", calib_machine_text(c, name));
+    if (rc == EXIT_FINE) rc = write_one(r, stem, "kernel", calib_kernel_text(c, name));
+    if (rc == EXIT_FINE && !r->o.quiet)
+        printf("Try: wakebal run pipe -m %s-machine.cfg -k %s-kernel.cfg\n", stem, stem);
+    return rc;
+}
+
+/* ------------------------------------------------------------------ comparison */
+static struct wb_scenario *old_scenario(const char *stem, const struct wb_key_registry *keys, struct wb_diag *d)
+{
+    char machine[1100], kernel[1100];
+    snprintf(machine, sizeof machine, "%.1000s-machine.cfg", stem);
+    snprintf(kernel, sizeof kernel, "%.1000s-kernel.cfg", stem);
+    if (!strchr(machine, '/')) {
+        snprintf(machine, sizeof machine, "./%.1000s-machine.cfg", stem);
+        snprintf(kernel, sizeof kernel, "./%.1000s-kernel.cfg", stem);
+    }
+    struct wb_overrides o = {.machine = machine, .kernel = kernel};
+    return wb_scenario_load("pipe", keys, &o, d);
+}
+
+static int compare(const struct request *r, const struct calib *c, const struct wb_key_registry *keys, struct wb_diag *d)
+{
+    struct wb_scenario *s = old_scenario(r->check, keys, d);
+    if (!s) return EXIT_INVALID;
+    struct calib_change *change = calloc(c->n, sizeof *change);
+    uint32_t n = change ? calib_compare(c, wb_scenario_config(s), change) : 0, off = 0;
+    char a[4][32];
+    struct out_table *t = out_table_new("<>>>>");
+    out_table_row(t, (const char *[]){"cost", "file", "now", "change", ""});
+    for (uint32_t i = 0; i < n; i++) {
+        snprintf(a[2], 32, "%+.1f %%", (change[i].now / change[i].was - 1) * 100);
+        off += !change[i].fits;
+        out_table_row(t, (const char *[]){change[i].key, text_of(a[0], 32, change[i].was, change[i].unit),
+                                          text_of(a[1], 32, change[i].now, change[i].unit), a[2],
+                                          change[i].fits ? "" : "differs"});
+    }
+    out_table_print(t, stdout, 0, SIZE_MAX, 120, "");
+    printf("%u of %u costs differ by more than 5 %% and one and a half times the interval measured now: %s\n", off, n,
+           off * 10 > n ? "the file no longer fits; calibrate again" : "the file still fits");
+    free(change);
+    wb_scenario_free(s);
+    return off * 10 > n ? EXIT_TOLERANCE : EXIT_FINE;
+}
+
+/* ------------------------------------------------------------------ running */
+static int gate(const struct request *r, const struct host_load *l, const char *when)
+{
+    char text[160];
+    if (!strcmp(r->gate, "off") || l->quiet) return EXIT_FINE;
+    bool refuse = !strcmp(r->gate, "refuse");
+    fprintf(stderr, "wakebal: %s: the machine was not quiet %s: %s\n", refuse ? "error" : "warning", when,
+            host_load_text(l, text, sizeof text));
+    return refuse ? EXIT_PERMISSION : EXIT_FINE;
+}
+
+static int finish(const struct request *r, const struct calib *c, const struct probe_set *p, const struct host_load *during,
+                  const struct wb_key_registry *keys, struct wb_diag *d)
+{
+    bool silent = r->o.export_json && !strcmp(r->o.export_json, "-");
+    int rc = EXIT_FINE;
+    if (!silent) {
+        if (!r->check) print_rows(c), print_fit(c);
+        for (uint32_t i = 0; i < p->nmissing; i++) printf("left out: %s\n", p->missing[i]);
+    }
+    if (r->o.export_json) {
+        json_t *j = calib_json(c, p, during);
+        rc = out_file(r->o.export_json, put_json, j);
+        json_decref(j);
+    }
+    if (rc != EXIT_FINE) return rc;
+    return r->check ? compare(r, c, keys, d) : write_files(r, c);
+}
+
+/* CPU time of this process and of the children that it has reaped. */
+static double own_cpu_seconds(void)
+{
+    static const int who[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+    double sum = 0;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(who); i++) {
+        struct rusage u;
+        if (getrusage(who[i], &u)) continue;
+        sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+    }
+    return sum;
+}
+
+static int measure(struct request *r, const struct wb_topology *topo, struct probe_set *p, struct host_load *during,
+                   struct wb_diag *d)
+{
+    struct probe_options o = {.rounds = r->rounds, .stop = &out_stop, .progress = progress, .ctx = r};
+    struct host_load before;
+    if (r->cpus) {
+        struct real_spec s;
+        real_spec_init(&s, REAL_HOG);
+        if (real_spec_set(&s, "allowed", r->cpus, d) < 0) return EXIT_USAGE;
+        o.cpus = s.allowed;
+    }
+    if (strcmp(r->gate, "off") != 0) {
+        host_quiet_before(&host_gate_default, &before);
+        int rc = gate(r, &before, "before");
+        if (rc != EXIT_FINE) return rc;
+    }
+    if (!r->o.quiet)
+        fprintf(stderr, "Measuring: %u rounds of small probes on loopback, pipes and memory, about %.0f s\n", r->rounds,
+                r->rounds * probe_round_seconds());
+    struct host_meter *m = host_meter_begin(NULL);
+    int rc = probe_all(topo, &o, p, d);
+    progress_end(r);
+    if (m) host_meter_end(m, own_cpu_seconds(), &host_gate_default, during);
+    if (rc) return rc == -EINTR ? out_stop_exit_code() : EXIT_INTERNAL;
+    return EXIT_FINE;
+}
+
+static int run(struct request *r, const struct wb_key_registry *keys, struct wb_diag *d)
+{
+    struct wb_topo_options opt = {.cache_size = {32 << 10, 256 << 10, 8 << 20, 64 << 20}, .line = 64};
+    struct wb_topology *topo = wb_topo_live(&opt, d);
+    struct probe_set p = {0};
+    struct host_load during = {0};
+    struct calib c;
+    struct calib_env env = {.models = cli_models(), .keys = keys, .stop = &out_stop,
+                            .kernel_base = r->kernel};
+    if (!topo) return EXIT_INVALID;
+    out_catch_signals();
+    int rc = measure(r, topo, &p, &during, d);
+    if (rc == EXIT_FINE) {
+        if (!r->o.quiet) fprintf(stderr, "Fitting what no probe isolates, by simulating the probes\n");
+        int made = calib_make(&env, topo, &p, &c, d);
+        rc = made == -EINTR ? out_stop_exit_code() : made ? EXIT_INVALID : EXIT_FINE;
+        if (rc == EXIT_FINE) {
+            rc = finish(r, &c, &p, &during, keys, d);
+            calib_free(&c);
+        }
+        probe_free(&p);
+    }
+    wb_topology_free(topo);
+    return rc;
+}
+
+int verb_calibrate(int argc, char **argv)
+{
+    struct request r = {.rounds = ROUNDS, .gate = "warn", .kernel = "linux-6.18"};
+    const struct cli_spec spec = {
+        .usage = "",
+        .doc = "Measure what this machine costs - clock, caches, lines, copies, calls, switches, interrupts, idle states, "
+               "ticks - and write NAME-machine.cfg and NAME-kernel.cfg, each cost with its 95 % interval, method and date. "
+               "What no probe isolates is fitted by simulating the probe."
+               "\vWith -o NAME the files are NAME-machine.cfg and NAME-kernel.cfg (calibrated-...); -k names the kernel profile "
+               "that is completed (linux-6.18). Takes about 15 s; nothing is changed on the machine. Examples:\n"
+               "  wakebal calibrate -o me\n"
+               "  wakebal run pipe -m me-machine.cfg -k me-kernel.cfg\n"
+               "  wakebal calibrate --check me",
+        .groups = CLI_EXPORT | CLI_OUTPUT,
+        .own = own_options,
+        .own_parse = parse_own,
+        .own_ctx = &r,
+    };
+    cli_options_init(&r.o);
+    int rc = cli_options_parse(&spec, argc, argv, &r.o);
+    if (rc < 0) {
+        struct wb_diag *d = wb_diag_new();
+        struct wb_key_registry *keys = cli_keys_new();
+        rc = run(&r, keys, d);
+        int said = cli_print_diag(&r.o, d);
+        if (rc == EXIT_FINE) rc = said;
+        wb_keys_free(keys);
+        wb_diag_free(d);
+    }
+    cli_options_free(&r.o);
+    return rc;
+}

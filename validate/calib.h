@@ -1,0 +1,110 @@
+/*
+ * calib.h - from probes to a machine file and a kernel file of this host.
+ *
+ * Most costs are what a probe measured (calib_rows.c: a table from figures to keys). What no probe isolates - the path
+ * of a pipe call, of a context switch, of sending an interrupt, of leaving an idle state - is fitted: the probe itself is
+ * simulated on the machine so far, and GSL's multifit_nlinear changes the unknowns until the simulated figures are the
+ * measured ones, each weighted by its own uncertainty (calib_fit.c). Unknowns are factors of groups of path costs, or
+ * single costs; what one factor stands for is said in its row. Intervals come from the covariance of the fit.
+ *
+ * The result is two files that scenarios take as `machine.base` and `kernel.base`: every figure with its 95 % interval
+ * as plausible range, method and date, and in the head the host's fingerprint. calib_compare() says whether an old file
+ * still fits what is measured now.
+ */
+#ifndef WB_VALIDATE_CALIB_H
+#define WB_VALIDATE_CALIB_H
+
+#include "host_check.h"
+#include "probe.h"
+#include "wakebal/keys.h"
+#include "wakebal/run.h"
+#include "wakebal/scenario.h"
+
+#define CALIB_IDLE_STATES 3
+
+struct calib_row {
+    char key[72]; /* "machine.cache.l1.read", "kernel.path.schedule" */
+    enum wb_unit unit;
+    double value, lo, hi; /* ps, bytes/s, Hz, ppm; the 95 % interval */
+    bool fitted;
+    char method[200];
+};
+
+/* A figure that the fit was to meet, and how it met it. */
+struct calib_target {
+    char name[PROBE_NAME];
+    double measured, lo, hi, simulated; /* ns */
+};
+
+struct calib_noise {
+    double gap_ns, cost_ns[3]; /* mean time between; 10, 50 and 90 % of what one costs. gap 0: none was seen */
+};
+
+struct calib {
+    struct calib_row *row;
+    uint32_t n, room;
+    struct calib_target target[24];
+    uint32_t ntargets;
+    double chi2; /* per degree of freedom */
+    uint32_t iterations;
+    bool converged;
+    struct {
+        double after_ns, exit_ns, sigma; /* fitted median, deviation of its logarithm */
+        double lo, hi;
+    } idle[CALIB_IDLE_STATES];
+    uint32_t nidle; /* 0: not measured */
+    struct calib_noise noise;
+    uint32_t hz;
+    char date[16];
+    struct host_identity host;
+    const char *kernel_base; /* "linux-6.18": profile that the kernel file starts from */
+    const struct wb_topology *topo;
+};
+
+/* What the library needs of the program. */
+struct calib_env {
+    const struct wb_registry *models;
+    const struct wb_key_registry *keys;
+    const char *kernel_base;
+    const volatile sig_atomic_t *stop;
+};
+
+/* Digest probes: direct rows, then the fit. 0; -EINTR; -1 with errors in d. The caller frees *c. */
+int calib_make(const struct calib_env *env, const struct wb_topology *topo, const struct probe_set *p, struct calib *c,
+               struct wb_diag *d) WB_MUST_USE;
+void calib_free(struct calib *c);
+const struct calib_row *calib_find(const struct calib *c, const char *key);
+
+/* The files' texts, malloc'd; NULL: no memory. name: machine.name and kernel.name. */
+char *calib_machine_text(const struct calib *c, const char *name);
+char *calib_kernel_text(const struct calib *c, const char *name);
+
+/* An old file against what is measured now. */
+struct calib_change {
+    char key[72];
+    double was, now, lo, hi; /* base units; the new interval */
+    enum wb_unit unit;
+    bool fits; /* within the joint interval, or 5 % */
+};
+/* Compare the rows of c with the machine and kernel files of an earlier calibration (cfg: a scenario's configuration
+ * that joins them). out[c->n]; returns how many were compared. */
+uint32_t calib_compare(const struct calib *c, const struct wb_config *cfg, struct calib_change *out);
+
+/* --- calib_rows.c --- */
+struct calib_row *calib_add(struct calib *c, const char *key, enum wb_unit unit);
+void calib_direct(struct calib *c, const struct probe_set *p);
+/* --- calib_fit.c --- */
+int calib_fit(const struct calib_env *env, const struct probe_set *p, struct calib *c, struct wb_diag *d);
+/* --- calib_sim.c --- */
+struct calib_sim;
+/* The simulated probes on the machine of c. NULL with errors in d. */
+struct calib_sim *calib_sim_new(const struct calib_env *env, const struct calib *c, struct wb_diag *d);
+void calib_sim_free(struct calib_sim *s);
+/* One probe's figure in ns with some settings on top; NAN with errors in d. name: "pipe_4k", "local_trip",
+ * "far_trip_20us.llc" ... */
+double calib_sim_figure(struct calib_sim *s, const char *name, const struct wb_override *set, size_t n,
+                        struct wb_diag *d);
+/* A cost of the base configuration: ps, or bytes/s; 0 = no such key. */
+double calib_sim_cost(const struct calib_sim *s, const char *key);
+
+#endif

@@ -1,0 +1,145 @@
+/* calib_rows.c - what follows from the probes without a fit: a table from figures to keys. */
+#include "calib.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct calib_row *calib_add(struct calib *c, const char *key, enum wb_unit unit)
+{
+    if (c->n == c->room) {
+        uint32_t room = c->room ? 2 * c->room : 64;
+        struct calib_row *p = realloc(c->row, room * sizeof *p);
+        WB_CHECK(p, "out of memory while calibrating");
+        c->row = p;
+        c->room = room;
+    }
+    struct calib_row *r = &c->row[c->n++];
+    memset(r, 0, sizeof *r);
+    snprintf(r->key, sizeof r->key, "%s", key);
+    r->unit = unit;
+    return r;
+}
+
+const struct calib_row *calib_find(const struct calib *c, const char *key)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (!strcmp(c->row[i].key, key)) return &c->row[i];
+    return NULL;
+}
+
+/* figure -> key; with a tail the distance stands between key and tail. scale: figure's unit to the key's. */
+static const struct {
+    const char *figure, *key;
+    enum wb_unit unit;
+    double scale;
+    const char *tail;
+} direct[] = {
+    {"clock", "machine.clock", WB_UNIT_FREQ, 1, NULL},
+    {"smt_share", "machine.smt_share", WB_UNIT_RATIO, 1e6, NULL},
+    {"line_read", "machine.line.read", WB_UNIT_TIME, 1e3, NULL},
+    {"line_write", "machine.line.write", WB_UNIT_TIME, 1e3, NULL},
+    {"line_rmw", "machine.line.rmw", WB_UNIT_TIME, 1e3, NULL},
+    {"line_rmw_plain", "machine.line.rmw_plain", WB_UNIT_TIME, 1e3, NULL},
+    {"l1_latency", "machine.cache.l1.latency", WB_UNIT_TIME, 1e3, NULL},
+    {"l1_read", "machine.cache.l1.read", WB_UNIT_RATE, 1, NULL},
+    {"l1_write", "machine.cache.l1.write", WB_UNIT_RATE, 1, NULL},
+    {"l2_latency", "machine.cache.l2.latency", WB_UNIT_TIME, 1e3, NULL},
+    {"l2_read", "machine.cache.l2.read", WB_UNIT_RATE, 1, NULL},
+    {"l2_write", "machine.cache.l2.write", WB_UNIT_RATE, 1, NULL},
+    {"l3_latency", "machine.cache.l3.latency", WB_UNIT_TIME, 1e3, NULL},
+    {"l3_read", "machine.cache.l3.read", WB_UNIT_RATE, 1, NULL},
+    {"l3_write", "machine.cache.l3.write", WB_UNIT_RATE, 1, NULL},
+    {"l4_latency", "machine.cache.l4.latency", WB_UNIT_TIME, 1e3, NULL},
+    {"l4_read", "machine.cache.l4.read", WB_UNIT_RATE, 1, NULL},
+    {"l4_write", "machine.cache.l4.write", WB_UNIT_RATE, 1, NULL},
+    {"l1_copy", "machine.copy.l1", WB_UNIT_RATE, 1, NULL},
+    {"l2_copy", "machine.copy.l2", WB_UNIT_RATE, 1, NULL},
+    {"l3_copy", "machine.copy.l3", WB_UNIT_RATE, 1, NULL},
+    {"l4_copy", "machine.copy.l4", WB_UNIT_RATE, 1, NULL},
+    {"memory_latency", "machine.memory.latency", WB_UNIT_TIME, 1e3, NULL},
+    {"memory_read", "machine.memory.read", WB_UNIT_RATE, 1, NULL},
+    {"memory_write", "machine.memory.write", WB_UNIT_RATE, 1, NULL},
+    {"memory_rate", "machine.memory.rate", WB_UNIT_RATE, 1, NULL},
+    {"transfer", "machine.line.transfer.", WB_UNIT_TIME, 1e3, ""},
+    {"dirty_read", "machine.transfer.", WB_UNIT_RATE, 1, ".read"},
+    {"dirty_write", "machine.transfer.", WB_UNIT_RATE, 1, ".write"},
+};
+
+static void put_direct(struct calib *c, const struct probe_figure *f, size_t i, const char *far)
+{
+    char key[72];
+    if (!f || !f->n) return;
+    if (far)
+        snprintf(key, sizeof key, "%s%s%s", direct[i].key, far, direct[i].tail);
+    else
+        snprintf(key, sizeof key, "%s", direct[i].key);
+    struct calib_row *r = calib_add(c, key, direct[i].unit);
+    r->value = f->median * direct[i].scale;
+    r->lo = f->lo * direct[i].scale;
+    r->hi = f->hi * direct[i].scale;
+    snprintf(r->method, sizeof r->method, "%s; median of %u", probe_method(f->name), f->n);
+}
+
+/* getppid is nothing but entry and exit. How they share the time is not measured: as in the base profile, 3 to 2. */
+static void put_syscall(struct calib *c, const struct probe_set *p)
+{
+    static const struct {
+        const char *key;
+        double share;
+    } part[] = {{"kernel.path.syscall_entry", 0.6}, {"kernel.path.syscall_exit", 0.4}};
+    const struct probe_figure *f = probe_find(p, "getppid");
+    for (size_t i = 0; f && f->n && i < WB_ARRAY_SIZE(part); i++) {
+        struct calib_row *r = calib_add(c, part[i].key, WB_UNIT_TIME);
+        r->value = f->median * part[i].share * 1e3;
+        r->lo = f->lo * part[i].share * 1e3;
+        r->hi = f->hi * part[i].share * 1e3;
+        snprintf(r->method, sizeof r->method, "%.0f %% of a getppid call; median of %u", part[i].share * 100, f->n);
+    }
+}
+
+/* A tick is what interrupts a spinning task at a fixed phase of the period: entry, handler, exit. */
+static void put_tick(struct calib *c, const struct probe_set *p)
+{
+    const struct probe_spread *t = probe_find_spread(p, "tick");
+    const struct probe_figure *hz = probe_find(p, "hz"), *seen = probe_find(p, "ticks_seen");
+    double entry_ns = 250; /* kernel.path.irq_entry of the profiles */
+    if (hz && hz->n) c->hz = (uint32_t)lround(hz->median);
+    if (!t || t->n < 20 || !seen || !seen->n || seen->median < hz->median / 2) return;
+    struct calib_row *r = calib_add(c, "kernel.path.timer_tick", WB_UNIT_TIME);
+    r->value = fmax(probe_quantile(t, 0.5) - entry_ns, 100) * 1e3;
+    r->lo = fmax(probe_quantile(t, 0.25) - entry_ns, 50) * 1e3;
+    r->hi = fmax(probe_quantile(t, 0.75) - entry_ns, 150) * 1e3;
+    snprintf(r->method, sizeof r->method, "gap in a task that reads the clock, less %g ns of interrupt entry; median and "
+             "quartiles of %u ticks", entry_ns, t->n);
+}
+
+static void put_noise(struct calib *c, const struct probe_set *p)
+{
+    static const double q[3] = {0.1, 0.5, 0.9};
+    const struct probe_spread *s = probe_find_spread(p, "noise");
+    const struct probe_figure *rate = probe_find(p, "noise_rate");
+    if (!s || s->n < 5 || !rate || rate->n < 3) return;
+    c->noise.gap_ns = 1e9 / (rate->median > 0 ? rate->median : 1);
+    for (int i = 0; i < 3; i++) c->noise.cost_ns[i] = probe_quantile(s, q[i]);
+}
+
+void calib_direct(struct calib *c, const struct probe_set *p)
+{
+    char name[PROBE_NAME];
+    for (size_t i = 0; i < WB_ARRAY_SIZE(direct); i++) {
+        if (!direct[i].tail) {
+            put_direct(c, probe_find(p, direct[i].figure), i, NULL);
+            continue;
+        }
+        for (unsigned d = WB_FAR_SMT; d < WB_DISTANCES; d++) {
+            const char *far = wb_distance_name((enum wb_distance)d);
+            snprintf(name, sizeof name, "%s.%s", direct[i].figure, far);
+            put_direct(c, probe_find(p, name), i, far);
+        }
+    }
+    put_syscall(c, p);
+    put_tick(c, p);
+    put_noise(c, p);
+}

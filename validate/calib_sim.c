@@ -1,0 +1,187 @@
+/* calib_sim.c - the probes as scenarios: the same programs, on the machine as calibrated so far. */
+#include "calib.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wakebal/scenario.h"
+
+#define MACHINE_FILE "calibrated-machine.cfg"
+
+/* One shape of scenario; the settings of a figure go on top. */
+static const char *const self_text = "schema = 1;\n"
+                                     "machine : { base = \"" MACHINE_FILE "\"; };\n"
+                                     "kernel : { base = \"%s\"; };\n"
+                                     "workload = ( { kind = \"custom\"; channels = [ \"p\" ];\n"
+                                     "  tasks = ( { name = \"self\"; cpus = \"%u\"; program = [ \"loop\", "
+                                     "\"write p %s\", \"readall p %s\", \"end\" ]; } ); } );\n"
+                                     "run : { duration = \"4 ms\"; warmup = \"1 ms\"; start_spread = \"0 s\"; };\n";
+
+static const char *const echo_text =
+    "schema = 1;\n"
+    "machine : { base = \"" MACHINE_FILE "\"; };\n"
+    "kernel : { base = \"%s\"; };\n"
+    "workload = ( { name = \"echo\"; kind = \"custom\"; channels = [ \"to\", \"back\" ];\n"
+    "  tasks = ( { name = \"waker\"; cpus = \"%u\"; program = [ \"loop\", \"run %s\", \"start trip\", \"start send\", "
+    "\"write to 1 B\", \"stop send\", \"readall back 1 B\", \"stop trip\", \"end\" ]; },\n"
+    "    { name = \"partner\"; cpus = \"%u\"; program = [ \"loop\", \"readall to 1 B\", \"write back 1 B\", \"end\" ]; } ); }%s );\n"
+    "run : { duration = \"%s\"; warmup = \"1 ms\"; start_spread = \"0 s\"; };\n";
+
+static const char *const spinners =
+    ",\n  { kind = \"hog\"; count = 2; cpus = \"%u,%u\"; sched = \"idle\"; background = true; }";
+
+struct shape {
+    char name[PROBE_NAME];
+    struct wb_scenario *s;
+};
+
+struct calib_sim {
+    const struct calib_env *env;
+    const struct wb_topology *topo;
+    struct wb_reader reader; /* the scenarios keep it */
+    char *machine;           /* text of the machine file */
+    char *text;    /* of the scenario that is being loaded */
+    struct shape shape[32];
+    uint32_t n;
+    struct wb_scenario *base; /* for costs */
+};
+
+static int read_text(void *ctx, const char *path, char **text, size_t *len, const char **why)
+{
+    const struct calib_sim *s = ctx;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *own = !strcmp(name, MACHINE_FILE) ? s->machine : !strcmp(name, "calibration.cfg") ? s->text : NULL;
+    if (!own) return wb_reader_files.read(wb_reader_files.ctx, path, text, len, why);
+    *text = strdup(own);
+    *len = strlen(own);
+    return *text ? 0 : -ENOMEM;
+}
+
+static bool exists(void *ctx, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    (void)ctx;
+    if (!strcmp(name, MACHINE_FILE) || !strcmp(name, "calibration.cfg")) return true;
+    return wb_reader_files.exists(wb_reader_files.ctx, path);
+}
+
+/* The partner of CPU `first` at a distance. */
+static cpu_id partner(const struct wb_topology *t, cpu_id first, const char *far)
+{
+    for (cpu_id c = 0; c < t->ncpus; c++)
+        if (!strcmp(wb_distance_name(wb_topo_distance(t, first, c)), far)) return c;
+    return first;
+}
+
+/* "far_trip_20us.llc": text of its scenario. */
+static void write_scenario(const struct calib_sim *s, const char *name, char *out, size_t n)
+{
+    static const struct {
+        const char *figure, *size;
+    } self[] = {{"pipe_1", "1 B"}, {"pipe_4k", "4096 B"}, {"pipe_16k", "16384 B"}, {"pipe_64k", "65536 B"}};
+    char spin[160] = "", think[32] = "0 s";
+    const char *far = strchr(name, '.'), *length = "10 ms";
+    for (size_t i = 0; i < WB_ARRAY_SIZE(self); i++)
+        if (!strcmp(name, self[i].figure)) {
+            snprintf(out, n, self_text, s->env->kernel_base, 0u, self[i].size, self[i].size);
+            return;
+        }
+    cpu_id other = far ? partner(s->topo, 0, far + 1) : 0;
+    const char *last = strrchr(name, '_');
+    if (!strncmp(name, "far_", 4) && last && last[1] != '0') {
+        size_t digits = strspn(last + 1, "0123456789");
+        snprintf(think, sizeof think, "%.*s %.2s", (int)digits, last + 1, last + 1 + digits);
+        length = strstr(name, "2ms") ? "60 ms" : "20 ms";
+    }
+    if (!strncmp(name, "awake", 5)) {
+        snprintf(spin, sizeof spin, spinners, 0u, other);
+        length = "30 ms";
+    }
+    snprintf(out, n, echo_text, s->env->kernel_base, 0u, think, other, spin, length);
+}
+
+static struct wb_scenario *load(struct calib_sim *s, const char *name, struct wb_diag *d)
+{
+    char text[2048];
+    struct wb_scenario_options o = {.reader = &s->reader};
+    write_scenario(s, name, text, sizeof text);
+    s->text = text;
+    struct wb_scenario *sc = wb_scenario_load_with("calibration.cfg", s->env->keys, &o, d);
+    s->text = NULL;
+    return sc;
+}
+
+struct calib_sim *calib_sim_new(const struct calib_env *env, const struct calib *c, struct wb_diag *d)
+{
+    struct calib_sim *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    s->env = env;
+    s->reader = (struct wb_reader){read_text, exists, s};
+    s->topo = c->topo;
+    s->machine = calib_machine_text(c, "calibrated");
+    s->base = s->machine ? load(s, "pipe_1", d) : NULL;
+    if (s->base) return s;
+    calib_sim_free(s);
+    return NULL;
+}
+
+void calib_sim_free(struct calib_sim *s)
+{
+    if (!s) return;
+    for (uint32_t i = 0; i < s->n; i++) wb_scenario_free(s->shape[i].s);
+    if (s->base) wb_scenario_free(s->base);
+    free(s->machine);
+    free(s);
+}
+
+double calib_sim_cost(const struct calib_sim *s, const char *key)
+{
+    const struct wb_config *cfg = wb_scenario_config(s->base);
+    const struct wb_key *row = wb_cfg_row(cfg, key);
+    if (!row) return 0;
+    if (row->type != WB_KEY_COST) return (double)wb_cfg_int(cfg, key);
+    return (double)wb_cfg_cost(cfg, key, (uint64_t)wb_cfg_int(cfg, "machine.clock"), 1000000);
+}
+
+static struct wb_scenario *shape(struct calib_sim *s, const char *name, struct wb_diag *d)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!strcmp(s->shape[i].name, name)) return s->shape[i].s;
+    if (s->n == WB_ARRAY_SIZE(s->shape)) return NULL;
+    struct wb_scenario *sc = load(s, name, d);
+    if (!sc) return NULL;
+    snprintf(s->shape[s->n].name, sizeof s->shape[0].name, "%s", name);
+    s->shape[s->n++].s = sc;
+    return sc;
+}
+
+/* Seconds of the metric that a figure is. */
+static double seconds(const struct wb_result *r, const char *name)
+{
+    bool echo = strstr(name, "_trip") || strstr(name, "_write");
+    const struct wb_metric *m = wb_result_find(r, 0, !echo ? "loops" : strstr(name, "_write") ? "send" : "trip");
+    if (!m) return NAN;
+    return echo ? (m->hist ? (double)wb_hist_quantile(m->hist, 500000) * 1e-12 : m->value) : 1 / m->value;
+}
+
+double calib_sim_figure(struct calib_sim *s, const char *name, const struct wb_override *set, size_t n,
+                        struct wb_diag *d)
+{
+    double ns = NAN;
+    struct wb_scenario *sc = shape(s, name, d);
+    struct wb_overrides o = {.item = set, .n = n};
+    struct wb_run_options opt = {0};
+    struct wb_config *cfg = sc ? wb_scenario_at(sc, &o, d) : NULL;
+    if (!cfg) return NAN;
+    struct wb_sim *sim = wb_sim_build(cfg, s->env->models, 0, &opt, d);
+    if (sim) {
+        (void)wb_sim_run(sim);
+        ns = seconds(wb_sim_result(sim), name) * 1e9;
+        wb_sim_free(sim);
+    }
+    wb_config_free(cfg);
+    return ns;
+}
