@@ -23,6 +23,7 @@ const struct verb verb_table[] = {
     {"check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files"},
     {"list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors"},
     {"calibrate", verb_calibrate, "", "measure what this machine costs; write a machine file and a kernel file"},
+    {"validate", verb_validate, "[SCENARIO...]", "predict this machine's real workloads, run them, compare"},
     {"doctor", verb_doctor, "", "look at this machine: what it is, what that means for real runs, what to change"},
     {"new", verb_new, "policy NAME", "write a policy plug-in to start from"},
     {"merge", verb_merge, "STUDY...", "join the shards of a study into one file"},

@@ -1,4 +1,5 @@
-/* verb_calibrate.c - `wakebal calibrate`: measure what this machine costs, fit the rest, write a machine file and a kernel file. */
+/* verb_calibrate.c - `wakebal calibrate`: measure what this machine costs, fit the rest, write a machine file and a
+ * kernel file. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -31,7 +32,8 @@ static const struct argp_option own_options[] = {
     {"cpus", OPT_CPUS, "LIST", 0, "CPUs that may be used (those of the caller)", 1},
     {"rounds", OPT_ROUNDS, "N", 0, "How often each probe is taken (15)", 1},
     {"quick", OPT_QUICK, NULL, 0, "Five rounds: wider intervals", 1},
-    {"check", OPT_CHECK, "NAME", 0, "Measure quickly and compare with NAME-machine.cfg and NAME-kernel.cfg; write nothing", 1},
+    {"check", OPT_CHECK, "NAME", 0,
+     "Measure quickly and compare with NAME-machine.cfg and NAME-kernel.cfg; write nothing", 1},
     {"gate", OPT_GATE, "off|warn|refuse", 0,
      "When the machine is not quiet before or during it: go on, say so (the default), or refuse (exit code 8)", 1},
     {"kernel", 'k', "NAME", 0, "Kernel profile that is completed (linux-6.18)", 1},
@@ -100,8 +102,9 @@ static void print_rows(const struct calib *c)
     out_table_row(t, (const char *[]){"cost", "value", "from", "to", "method"});
     for (uint32_t i = 0; i < c->n; i++) {
         const struct calib_row *r = &c->row[i];
-        out_table_row(t, (const char *[]){r->key, text_of(a[0], 32, r->value, r->unit), text_of(a[1], 32, r->lo, r->unit),
-                                          text_of(a[2], 32, r->hi, r->unit), r->method});
+        out_table_row(t,
+                      (const char *[]){r->key, text_of(a[0], 32, r->value, r->unit), text_of(a[1], 32, r->lo, r->unit),
+                                       text_of(a[2], 32, r->hi, r->unit), r->method});
     }
     for (uint32_t i = 0; i < c->nidle; i++) {
         char key[40], how[96];
@@ -135,7 +138,8 @@ static void print_fit(const struct calib *c)
 
 static json_t *row_json(const struct calib_row *r)
 {
-    static const char *const unit[] = {[WB_UNIT_TIME] = "s", [WB_UNIT_RATE] = "B/s", [WB_UNIT_FREQ] = "Hz", [WB_UNIT_RATIO] = "1"};
+    static const char *const unit[] = {
+        [WB_UNIT_TIME] = "s", [WB_UNIT_RATE] = "B/s", [WB_UNIT_FREQ] = "Hz", [WB_UNIT_RATIO] = "1"};
     double scale = r->unit == WB_UNIT_TIME ? 1e-12 : r->unit == WB_UNIT_RATIO ? 1e-6 : 1;
     return json_pack("{s:s,s:s,s:o,s:o,s:o,s:b,s:s}", "key", r->key, "unit", unit[r->unit], "value",
                      real_json_number(r->value * scale), "lo", real_json_number(r->lo * scale), "hi",
@@ -144,7 +148,8 @@ static json_t *row_json(const struct calib_row *r)
 
 static json_t *calib_json(const struct calib *c, const struct probe_set *p, const struct host_load *load)
 {
-    json_t *rows = json_array(), *fit = json_array(), *idle = json_array(), *missing = json_array(), *probes = json_array();
+    json_t *rows = json_array(), *fit = json_array(), *idle = json_array(), *missing = json_array(),
+           *probes = json_array();
     for (uint32_t i = 0; i < c->n; i++) json_array_append_new(rows, row_json(&c->row[i]));
     for (uint32_t i = 0; i < c->ntargets; i++)
         json_array_append_new(fit, json_pack("{s:s,s:o,s:o,s:o,s:o}", "probe", c->target[i].name, "measured",
@@ -153,20 +158,20 @@ static json_t *calib_json(const struct calib *c, const struct probe_set *p, cons
                                              real_json_number(c->target[i].hi * 1e-9), "simulated",
                                              real_json_number(c->target[i].simulated * 1e-9)));
     for (uint32_t i = 0; i < c->nidle; i++)
-        json_array_append_new(idle, json_pack("{s:o,s:o,s:o,s:o,s:o}", "after", real_json_number(c->idle[i].after_ns * 1e-9),
-                                              "exit", real_json_number(c->idle[i].exit_ns * 1e-9), "lo",
-                                              real_json_number(c->idle[i].lo * 1e-9), "hi",
-                                              real_json_number(c->idle[i].hi * 1e-9), "sigma",
-                                              real_json_number(c->idle[i].sigma)));
+        json_array_append_new(
+            idle, json_pack("{s:o,s:o,s:o,s:o,s:o}", "after", real_json_number(c->idle[i].after_ns * 1e-9), "exit",
+                            real_json_number(c->idle[i].exit_ns * 1e-9), "lo", real_json_number(c->idle[i].lo * 1e-9),
+                            "hi", real_json_number(c->idle[i].hi * 1e-9), "sigma", real_json_number(c->idle[i].sigma)));
     for (uint32_t i = 0; i < p->n; i++)
-        json_array_append_new(probes, json_pack("{s:s,s:o,s:o,s:o,s:i}", "name", p->figure[i].name, "median",
-                                                real_json_number(p->figure[i].median), "lo", real_json_number(p->figure[i].lo),
-                                                "hi", real_json_number(p->figure[i].hi), "samples", (int)p->figure[i].n));
+        json_array_append_new(probes,
+                              json_pack("{s:s,s:o,s:o,s:o,s:i}", "name", p->figure[i].name, "median",
+                                        real_json_number(p->figure[i].median), "lo", real_json_number(p->figure[i].lo),
+                                        "hi", real_json_number(p->figure[i].hi), "samples", (int)p->figure[i].n));
     for (uint32_t i = 0; i < p->nmissing; i++) json_array_append_new(missing, json_string(p->missing[i]));
-    return json_pack("{s:s,s:s,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b}", "schema", "wakebal.calibration/1", "date", c->date,
-                     "fingerprint", c->host.fingerprint, "kernel", c->kernel_base, "rounds", (int)p->rounds, "costs", rows,
-                     "idle", idle, "fit", fit, "chi2", real_json_number(c->chi2), "probes", probes, "left_out", missing,
-                     "load", host_load_json(load), "converged", c->converged);
+    return json_pack("{s:s,s:s,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b}", "schema", "wakebal.calibration/1", "date",
+                     c->date, "fingerprint", c->host.fingerprint, "kernel", c->kernel_base, "rounds", (int)p->rounds,
+                     "costs", rows, "idle", idle, "fit", fit, "chi2", real_json_number(c->chi2), "probes", probes,
+                     "left_out", missing, "load", host_load_json(load), "converged", c->converged);
 }
 
 /* ------------------------------------------------------------------ files */
@@ -222,7 +227,8 @@ static struct wb_scenario *old_scenario(const char *stem, const struct wb_key_re
     return wb_scenario_load("pipe", keys, &o, d);
 }
 
-static int compare(const struct request *r, const struct calib *c, const struct wb_key_registry *keys, struct wb_diag *d)
+static int compare(const struct request *r, const struct calib *c, const struct wb_key_registry *keys,
+                   struct wb_diag *d)
 {
     struct wb_scenario *s = old_scenario(r->check, keys, d);
     if (!s) return EXIT_INVALID;
@@ -257,8 +263,8 @@ static int gate(const struct request *r, const struct host_load *l, const char *
     return refuse ? EXIT_PERMISSION : EXIT_FINE;
 }
 
-static int finish(const struct request *r, const struct calib *c, const struct probe_set *p, const struct host_load *during,
-                  const struct wb_key_registry *keys, struct wb_diag *d)
+static int finish(const struct request *r, const struct calib *c, const struct probe_set *p,
+                  const struct host_load *during, const struct wb_key_registry *keys, struct wb_diag *d)
 {
     bool silent = r->o.export_json && !strcmp(r->o.export_json, "-");
     int rc = EXIT_FINE;
@@ -283,7 +289,8 @@ static double own_cpu_seconds(void)
     for (size_t i = 0; i < WB_ARRAY_SIZE(who); i++) {
         struct rusage u;
         if (getrusage(who[i], &u)) continue;
-        sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+        sum +=
+            (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
     }
     return sum;
 }
@@ -322,8 +329,7 @@ static int run(struct request *r, const struct wb_key_registry *keys, struct wb_
     struct probe_set p = {0};
     struct host_load during = {0};
     struct calib c;
-    struct calib_env env = {.models = cli_models(), .keys = keys, .stop = &out_stop,
-                            .kernel_base = r->kernel};
+    struct calib_env env = {.models = cli_models(), .keys = keys, .stop = &out_stop, .kernel_base = r->kernel};
     if (!topo) return EXIT_INVALID;
     out_catch_signals();
     int rc = measure(r, topo, &p, &during, d);
@@ -346,14 +352,17 @@ int verb_calibrate(int argc, char **argv)
     struct request r = {.rounds = ROUNDS, .gate = "warn", .kernel = "linux-6.18"};
     const struct cli_spec spec = {
         .usage = "",
-        .doc = "Measure what this machine costs - clock, caches, lines, copies, calls, switches, interrupts, idle states, "
-               "ticks - and write NAME-machine.cfg and NAME-kernel.cfg, each cost with its 95 % interval, method and date. "
-               "What no probe isolates is fitted by simulating the probe."
-               "\vWith -o NAME the files are NAME-machine.cfg and NAME-kernel.cfg (calibrated-...); -k names the kernel profile "
-               "that is completed (linux-6.18). Takes about 15 s; nothing is changed on the machine. Examples:\n"
-               "  wakebal calibrate -o me\n"
-               "  wakebal run pipe -m me-machine.cfg -k me-kernel.cfg\n"
-               "  wakebal calibrate --check me",
+        .doc =
+            "Measure what this machine costs - clock, caches, lines, copies, calls, switches, interrupts, idle states, "
+            "ticks - and write NAME-machine.cfg and NAME-kernel.cfg, each cost with its 95 % interval, method and "
+            "date. "
+            "What no probe isolates is fitted by simulating the probe."
+            "\vWith -o NAME the files are NAME-machine.cfg and NAME-kernel.cfg (calibrated-...); -k names the kernel "
+            "profile "
+            "that is completed (linux-6.18). Takes about 15 s; nothing is changed on the machine. Examples:\n"
+            "  wakebal calibrate -o me\n"
+            "  wakebal run pipe -m me-machine.cfg -k me-kernel.cfg\n"
+            "  wakebal calibrate --check me",
         .groups = CLI_EXPORT | CLI_OUTPUT,
         .own = own_options,
         .own_parse = parse_own,

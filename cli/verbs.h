@@ -43,6 +43,7 @@ int verb_rerun(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_show(int argc, char **argv);
 int verb_sweep(int argc, char **argv);
+int verb_validate(int argc, char **argv);
 int verb_topology(int argc, char **argv);
 
 #endif

@@ -37,8 +37,8 @@ uint32_t calib_compare(const struct calib *c, const struct wb_config *cfg, struc
         const struct calib_row *r = &c->row[i];
         if (!wb_cfg_has(cfg, r->key)) continue;
         struct calib_change *o = &out[n++];
-        *o = (struct calib_change){.was = (double)wb_cfg_int(cfg, r->key), .now = r->value, .lo = r->lo, .hi = r->hi,
-                                   .unit = r->unit};
+        *o = (struct calib_change){
+            .was = (double)wb_cfg_int(cfg, r->key), .now = r->value, .lo = r->lo, .hi = r->hi, .unit = r->unit};
         snprintf(o->key, sizeof o->key, "%s", r->key);
         double slack = fmax(0.05 * r->value, 1.5 * (r->hi - r->lo));
         o->fits = fabs(o->was - o->now) <= slack;

@@ -2,10 +2,11 @@
  * calib.h - from probes to a machine file and a kernel file of this host.
  *
  * Most costs are what a probe measured (calib_rows.c: a table from figures to keys). What no probe isolates - the path
- * of a pipe call, of a context switch, of sending an interrupt, of leaving an idle state - is fitted: the probe itself is
- * simulated on the machine so far, and GSL's multifit_nlinear changes the unknowns until the simulated figures are the
- * measured ones, each weighted by its own uncertainty (calib_fit.c). Unknowns are factors of groups of path costs, or
- * single costs; what one factor stands for is said in its row. Intervals come from the covariance of the fit.
+ * of a pipe call, of a context switch, of sending an interrupt, of leaving an idle state - is fitted: the probe
+ * itself is simulated on the machine so far, and GSL's multifit_nlinear changes the unknowns until the simulated
+ * figures are the measured ones, each weighted by its own uncertainty (calib_fit.c). Unknowns are factors of groups
+ * of path costs, or single costs; what one factor stands for is said in its row. Intervals come from the covariance
+ * of the fit.
  *
  * The result is two files that scenarios take as `machine.base` and `kernel.base`: every figure with its 95 % interval
  * as plausible range, method and date, and in the head the host's fingerprint. calib_compare() says whether an old file

@@ -13,11 +13,11 @@ static const char *quantity(char *buf, size_t n, double v, enum wb_unit unit)
         enum wb_unit unit;
         double base;
         const char *name;
-    } form[] = {
-        {WB_UNIT_TIME, 1e12, "s"}, {WB_UNIT_TIME, 1e9, "ms"}, {WB_UNIT_TIME, 1e6, "us"}, {WB_UNIT_TIME, 1e3, "ns"},
-        {WB_UNIT_TIME, 1, "ps"}, {WB_UNIT_RATE, 1e9, "GB/s"}, {WB_UNIT_RATE, 1e6, "MB/s"}, {WB_UNIT_RATE, 1, "B/s"},
-        {WB_UNIT_FREQ, 1e9, "GHz"}, {WB_UNIT_FREQ, 1e6, "MHz"}, {WB_UNIT_FREQ, 1, "Hz"}, {WB_UNIT_RATIO, 1e4, "%"},
-        {WB_UNIT_RATIO, 1, "%"}};
+    } form[] = {{WB_UNIT_TIME, 1e12, "s"},   {WB_UNIT_TIME, 1e9, "ms"}, {WB_UNIT_TIME, 1e6, "us"},
+                {WB_UNIT_TIME, 1e3, "ns"},   {WB_UNIT_TIME, 1, "ps"},   {WB_UNIT_RATE, 1e9, "GB/s"},
+                {WB_UNIT_RATE, 1e6, "MB/s"}, {WB_UNIT_RATE, 1, "B/s"},  {WB_UNIT_FREQ, 1e9, "GHz"},
+                {WB_UNIT_FREQ, 1e6, "MHz"},  {WB_UNIT_FREQ, 1, "Hz"},   {WB_UNIT_RATIO, 1e4, "%"},
+                {WB_UNIT_RATIO, 1, "%"}};
     size_t i = 0;
     while (form[i].unit != unit || (v < form[i].base && i + 1 < WB_ARRAY_SIZE(form) && form[i + 1].unit == unit)) i++;
     if (unit == WB_UNIT_RATIO) i = 11;
@@ -73,13 +73,18 @@ static void put_idle(FILE *out, const struct calib *c)
     fprintf(out, "// Leaving idle, by how long the CPU was idle; `enter` is not measured.\nidle :\n{\n");
     for (uint32_t i = 0; i < c->nidle; i++) {
         quantity(exit, sizeof exit, c->idle[i].exit_ns * 1e3, WB_UNIT_TIME);
-        fprintf(out, "    i%u :\n    {\n        after = \"%s\";\n        enter = ( \"300 ns\", \"assumed\", \"100 ns..1 us\", "
-                     "\"not measured\" );\n", i, quantity(after, sizeof after, c->idle[i].after_ns * 1e3, WB_UNIT_TIME));
+        fprintf(
+            out,
+            "    i%u :\n    {\n        after = \"%s\";\n        enter = ( \"300 ns\", \"assumed\", \"100 ns..1 us\", "
+            "\"not measured\" );\n",
+            i, quantity(after, sizeof after, c->idle[i].after_ns * 1e3, WB_UNIT_TIME));
         if (c->idle[i].sigma > 0.01)
             fprintf(out, "        exit = ( \"lognormal(%s, %.1f %%)\"", exit, c->idle[i].sigma * 100);
         else
             fprintf(out, "        exit = ( \"%s\"", exit);
-        fprintf(out, ", \"measured\", \"%s..%s\", \"fitted by simulating trips between two CPUs; %s\" );\n        wake = \"ipi\";\n    };\n",
+        fprintf(out,
+                ", \"measured\", \"%s..%s\", \"fitted by simulating trips between two CPUs; %s\" );\n        wake = "
+                "\"ipi\";\n    };\n",
                 quantity(lo, sizeof lo, c->idle[i].lo * 1e3, WB_UNIT_TIME),
                 quantity(hi, sizeof hi, c->idle[i].hi * 1e3, WB_UNIT_TIME), c->date);
     }
@@ -98,8 +103,12 @@ char *calib_machine_text(const struct calib *c, const char *name)
         put_idle(out, c);
         fclose(out);
     }
-    struct wb_machine_file_options o = {.name = name, .origin = "the running system (hwloc)", .cost = cost_of,
-                                        .ctx = (void *)(uintptr_t)c, .head = head, .idle = idle};
+    struct wb_machine_file_options o = {.name = name,
+                                        .origin = "the running system (hwloc)",
+                                        .cost = cost_of,
+                                        .ctx = (void *)(uintptr_t)c,
+                                        .head = head,
+                                        .idle = idle};
     char *text = wb_machine_file(c->topo, &o);
     free(head);
     free(idle);
@@ -124,8 +133,8 @@ char *calib_kernel_text(const struct calib *c, const char *name)
     FILE *out = open_memstream(&text, &n);
     if (!out) return NULL;
     put_head(out, c, "Kernel");
-    fprintf(out, "schema = 1;\nbase   = \"%s\";\nname   = \"%s\";\ntitle  = \"%s with the path costs of %s\";\n", c->kernel_base,
-            name, c->kernel_base, name);
+    fprintf(out, "schema = 1;\nbase   = \"%s\";\nname   = \"%s\";\ntitle  = \"%s with the path costs of %s\";\n",
+            c->kernel_base, name, c->kernel_base, name);
     if (c->hz) fprintf(out, "hz = %u;\n", c->hz);
     put_noise(out, c);
     fprintf(out, "path :\n{\n");

@@ -12,7 +12,7 @@
 /* One unknown. `keys`: costs that are multiplied by it, blank-separated; or, with `ns`, one cost that it is. */
 struct unknown {
     const char *name, *keys;
-    double start;       /* factor; or ns */
+    double start; /* factor; or ns */
     bool ns;
     const char *method; /* of its rows */
 };
@@ -49,8 +49,8 @@ static const struct {
     const char *name;
     bool far;
 } figures[] = {
-    {"pipe_1", false},       {"pipe_4k", false},        {"pipe_16k", false},        {"pipe_64k", false},
-    {"local_trip", false},   {"far_write_0", true},     {"awake_trip", true},       {"far_trip_0", true},
+    {"pipe_1", false},       {"pipe_4k", false},       {"pipe_16k", false},    {"pipe_64k", false},
+    {"local_trip", false},   {"far_write_0", true},    {"awake_trip", true},   {"far_trip_0", true},
     {"far_trip_20us", true}, {"far_trip_200us", true}, {"far_trip_2ms", true},
 };
 
@@ -59,7 +59,7 @@ struct fit {
     struct calib *c;
     struct calib_sim *sim;
     struct wb_diag *d;
-    size_t used; /* unknowns */
+    size_t used;           /* unknowns */
     double base[KEYS_MAX]; /* cost of each key of the factors, in order of the table */
     bool failed;
 };
@@ -206,8 +206,7 @@ static void take_result(struct fit *f, gsl_multifit_nlinear_workspace *w)
     for (size_t i = 0; i < n; i++) chi2 += pow(gsl_vector_get(res, i), 2);
     f->c->chi2 = n > p ? chi2 / (double)(n - p) : chi2;
     double inflate = fmax(1, sqrt(f->c->chi2)); /* when the model fits worse than the noise says */
-    for (size_t i = 0; i < p; i++)
-        put_rows(f, i, &k, gsl_vector_get(x, i), sqrt(gsl_matrix_get(cov, i, i)) * inflate);
+    for (size_t i = 0; i < p; i++) put_rows(f, i, &k, gsl_vector_get(x, i), sqrt(gsl_matrix_get(cov, i, i)) * inflate);
     simulate(f, x);
     gsl_matrix_free(cov);
 }

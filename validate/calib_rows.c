@@ -111,8 +111,10 @@ static void put_tick(struct calib *c, const struct probe_set *p)
     r->value = fmax(probe_quantile(t, 0.5) - entry_ns, 100) * 1e3;
     r->lo = fmax(probe_quantile(t, 0.25) - entry_ns, 50) * 1e3;
     r->hi = fmax(probe_quantile(t, 0.75) - entry_ns, 150) * 1e3;
-    snprintf(r->method, sizeof r->method, "gap in a task that reads the clock, less %g ns of interrupt entry; median and "
-             "quartiles of %u ticks", entry_ns, t->n);
+    snprintf(r->method, sizeof r->method,
+             "gap in a task that reads the clock, less %g ns of interrupt entry; median and "
+             "quartiles of %u ticks",
+             entry_ns, t->n);
 }
 
 static void put_noise(struct calib *c, const struct probe_set *p)

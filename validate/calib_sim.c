@@ -27,7 +27,8 @@ static const char *const echo_text =
     "workload = ( { name = \"echo\"; kind = \"custom\"; channels = [ \"to\", \"back\" ];\n"
     "  tasks = ( { name = \"waker\"; cpus = \"%u\"; program = [ \"loop\", \"run %s\", \"start trip\", \"start send\", "
     "\"write to 1 B\", \"stop send\", \"readall back 1 B\", \"stop trip\", \"end\" ]; },\n"
-    "    { name = \"partner\"; cpus = \"%u\"; program = [ \"loop\", \"readall to 1 B\", \"write back 1 B\", \"end\" ]; } ); }%s );\n"
+    "    { name = \"partner\"; cpus = \"%u\"; program = [ \"loop\", \"readall to 1 B\", \"write back 1 B\", \"end\" ]; "
+    "} ); }%s );\n"
     "run : { duration = \"%s\"; warmup = \"1 ms\"; start_spread = \"0 s\"; };\n";
 
 static const char *const spinners =
@@ -43,7 +44,7 @@ struct calib_sim {
     const struct wb_topology *topo;
     struct wb_reader reader; /* the scenarios keep it */
     char *machine;           /* text of the machine file */
-    char *text;    /* of the scenario that is being loaded */
+    char *text;              /* of the scenario that is being loaded */
     struct shape shape[32];
     uint32_t n;
     struct wb_scenario *base; /* for costs */

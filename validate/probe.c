@@ -17,15 +17,15 @@
 
 const struct probe probe_table[] = {
     {"clock", "a chain of negations, one cycle each", "clock", probe_clock, 0.004, false},
-    {"lines", "loads, stores, additions with and without lock, on one line", "line_rmw line_rmw_plain line_read line_write",
-     probe_lines, 0.008, false},
+    {"lines", "loads, stores, additions with and without lock, on one line",
+     "line_rmw line_rmw_plain line_read line_write", probe_lines, 0.008, false},
     {"smt", "the same mixed work alone and beside the sibling thread", "smt_share", probe_smt, 0.009, false},
     {"caches", "a pointer chase, and streams, within each cache",
      "l1_latency l2_latency l3_latency l4_latency l1_read l2_read l3_read l4_read l1_write l2_write l3_write l4_write",
      probe_caches, 0.06, false},
     {"copies", "string moves within each cache", "l1_copy l2_copy l3_copy l4_copy", probe_copies, 0.02, false},
-    {"memory", "a pointer chase and streams through memory that no cache holds", "memory_latency memory_read memory_write",
-     probe_memory, 0.02, false},
+    {"memory", "a pointer chase and streams through memory that no cache holds",
+     "memory_latency memory_read memory_write", probe_memory, 0.02, false},
     {"memory_all", "all CPUs read memory at once", "memory_rate", probe_memory_all, 0.016, false},
     {"gaps", "a task that reads the clock all the time: what interrupts it, and how long",
      "tick noise hz ticks_seen noise_rate noise_share", probe_gaps, 0.081, false},
@@ -34,13 +34,13 @@ const struct probe probe_table[] = {
      probe_loops, 0.03, false},
     {"local_echo", "one byte to and fro between two tasks of one CPU", "local_trip", probe_local_echo, 0.006, false},
     {"transfer", "two CPUs write one line in turns", "transfer", probe_transfer, 0.003, true},
-    {"dirty", "running in order through lines that the other CPU has just written", "dirty_read dirty_write", probe_dirty,
-     0.006, true},
+    {"dirty", "running in order through lines that the other CPU has just written", "dirty_read dirty_write",
+     probe_dirty, 0.006, true},
     {"far_echo", "one byte to and fro between two CPUs, the waker working between the trips",
      "far_trip_0 far_trip_20us far_trip_200us far_trip_2ms far_write_0 far_write_20us far_write_200us far_write_2ms",
      probe_far_echo, 0.09, true},
-    {"awake_echo", "the same while tasks of SCHED_IDLE keep both CPUs awake", "awake_trip awake_write", probe_awake_echo,
-     0.012, true},
+    {"awake_echo", "the same while tasks of SCHED_IDLE keep both CPUs awake", "awake_trip awake_write",
+     probe_awake_echo, 0.012, true},
 };
 const size_t probe_table_n = WB_ARRAY_SIZE(probe_table);
 
@@ -330,9 +330,12 @@ int probe_all(const struct wb_topology *topo, const struct probe_options *o, str
     choose_cpus(r);
     (void)syscall(SYS_sched_getaffinity, 0, sizeof before.w, before.w);
     int rc = r->ncpus ? probe_pin(r->cpu) : -EINVAL;
-    if (rc) wb_diag_add(d, WB_ERROR, "E910", (struct wb_place){0}, NULL, "cannot bind to CPU %u: %s", r->cpu, strerror(-rc));
+    if (rc)
+        wb_diag_add(d, WB_ERROR, "E910", (struct wb_place){0}, NULL, "cannot bind to CPU %u: %s", r->cpu,
+                    strerror(-rc));
     if (!rc && (rc = make_buffers(r)) < 0)
-        wb_diag_add(d, WB_ERROR, "E910", (struct wb_place){0}, NULL, "cannot get %zu MiB of memory: %s", r->bytes >> 20, strerror(-rc));
+        wb_diag_add(d, WB_ERROR, "E910", (struct wb_place){0}, NULL, "cannot get %zu MiB of memory: %s", r->bytes >> 20,
+                    strerror(-rc));
     if (!rc) rc = rounds(r);
     (void)syscall(SYS_sched_setaffinity, 0, sizeof before.w, before.w);
     if (r->arena && r->arena != MAP_FAILED) munmap(r->arena, r->bytes);

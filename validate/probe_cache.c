@@ -29,7 +29,8 @@ static void **make_chase(char *m, size_t bytes)
         order[i] = order[j];
         order[j] = t;
     }
-    for (size_t i = 0; i < n; i++) *(void **)(void *)(m + (size_t)order[i] * LINE) = m + (size_t)order[(i + 1) % n] * LINE;
+    for (size_t i = 0; i < n; i++)
+        *(void **)(void *)(m + (size_t)order[i] * LINE) = m + (size_t)order[(i + 1) % n] * LINE;
     void **first = (void **)(void *)(m + (size_t)order[0] * LINE);
     free(order);
     return first;

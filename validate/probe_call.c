@@ -10,18 +10,18 @@
 #include "probe_inner.h"
 
 /* The least of some batches, ns a call: what an interrupt hits is not taken. */
-#define TIMED(result, n, statement)                                                                                    \
-    do {                                                                                                               \
-        uint64_t timed_best = UINT64_MAX;                                                                              \
-        for (int timed_k = 0; timed_k < 5; timed_k++) {                                                                \
-            uint64_t timed_t = real_now();                                                                             \
-            for (int timed_i = 0; timed_i < (n); timed_i++) {                                                          \
-                statement;                                                                                             \
-            }                                                                                                          \
-            timed_t = real_now() - timed_t;                                                                            \
-            timed_best = WB_MIN(timed_best, timed_t);                                                                  \
-        }                                                                                                              \
-        (result) = (double)timed_best / (n);                                                                           \
+#define TIMED(result, n, statement) \
+    do { \
+        uint64_t timed_best = UINT64_MAX; \
+        for (int timed_k = 0; timed_k < 5; timed_k++) { \
+            uint64_t timed_t = real_now(); \
+            for (int timed_i = 0; timed_i < (n); timed_i++) { \
+                statement; \
+            } \
+            timed_t = real_now() - timed_t; \
+            timed_best = WB_MIN(timed_best, timed_t); \
+        } \
+        (result) = (double)timed_best / (n); \
     } while (0)
 
 int probe_calls(struct probe_run *r)

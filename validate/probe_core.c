@@ -11,17 +11,17 @@
 #define CHAIN8(x) __asm__ volatile("neg %0\nneg %0\nneg %0\nneg %0\nneg %0\nneg %0\nneg %0\nneg %0" : "+r"(x))
 #define PLAIN_RMW(m) __asm__ volatile("incq %0" : "+m"(m))
 #elif defined(__aarch64__)
-#define CHAIN8(x)                                                                                                     \
-    __asm__ volatile("neg %0, %0\nneg %0, %0\nneg %0, %0\nneg %0, %0\nneg %0, %0\nneg %0, %0\nneg %0, %0\nneg %0, %0"  \
+#define CHAIN8(x) \
+    __asm__ volatile("neg %0, %0\nneg %0, %0\nneg %0, %0\nneg %0, %0\nneg %0, %0\nneg %0, %0\nneg %0, %0\nneg %0, %0" \
                      : "+r"(x))
 #define PLAIN_RMW(m) ((m)++)
 #else
-#define CHAIN8(x)                                                                                                      \
-    do {                                                                                                               \
-        for (int chain_i = 0; chain_i < 8; chain_i++) {                                                                \
-            x = -x;                                                                                                    \
-            __asm__ volatile("" : "+r"(x));                                                                            \
-        }                                                                                                              \
+#define CHAIN8(x) \
+    do { \
+        for (int chain_i = 0; chain_i < 8; chain_i++) { \
+            x = -x; \
+            __asm__ volatile("" : "+r"(x)); \
+        } \
     } while (0)
 #define PLAIN_RMW(m) ((m)++)
 #endif

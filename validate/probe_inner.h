@@ -11,19 +11,19 @@ struct probe_run {
     const struct wb_topology *topo;
     const struct probe_options *o;
     struct probe_set *set;
-    cpu_id cpu;                 /* where single-CPU probes run */
-    cpu_id cpus[WB_CPUS_MAX];   /* usable ones, ascending */
+    cpu_id cpu;               /* where single-CPU probes run */
+    cpu_id cpus[WB_CPUS_MAX]; /* usable ones, ascending */
     uint32_t ncpus;
-    bool have[WB_DISTANCES];    /* a pair at that distance exists */
-    cpu_id other[WB_DISTANCES]; /* the partner of `cpu` there */
+    bool have[WB_DISTANCES];         /* a pair at that distance exists */
+    cpu_id other[WB_DISTANCES];      /* the partner of `cpu` there */
     uint64_t level[WB_CACHE_LEVELS]; /* bytes of the caches of `cpu`, innermost first; 0 past the last */
-    enum wb_distance far;       /* that the running probe is for */
-    char *arena;                /* for what the caches hold, touched */
+    enum wb_distance far;            /* that the running probe is for */
+    char *arena;                     /* for what the caches hold, touched */
     size_t bytes;
-    char *big;                  /* no cache holds it: first a chase, then room for writes of the same size */
-    size_t big_bytes;           /* of each of the two; 0 = memory is too short */
-    void **chase;               /* where the chase stands */
-    size_t big_at;              /* where the next stream begins */
+    char *big;        /* no cache holds it: first a chase, then room for writes of the same size */
+    size_t big_bytes; /* of each of the two; 0 = memory is too short */
+    void **chase;     /* where the chase stands */
+    size_t big_at;    /* where the next stream begins */
 };
 
 /* One sample of each of its figures, through probe_put. 0, or -errno: the figures are left out from then on. */
@@ -38,11 +38,11 @@ struct probe {
 extern const struct probe probe_table[];
 extern const size_t probe_table_n;
 
-probe_fn probe_clock, probe_lines, probe_smt, probe_gaps;        /* probe_core.c */
+probe_fn probe_clock, probe_lines, probe_smt, probe_gaps;            /* probe_core.c */
 probe_fn probe_caches, probe_copies, probe_memory, probe_memory_all; /* probe_cache.c */
-probe_fn probe_transfer, probe_dirty;                            /* probe_far.c */
-probe_fn probe_calls, probe_loops;                               /* probe_call.c */
-probe_fn probe_local_echo, probe_far_echo, probe_awake_echo;     /* probe_wake.c */
+probe_fn probe_transfer, probe_dirty;                                /* probe_far.c */
+probe_fn probe_calls, probe_loops;                                   /* probe_call.c */
+probe_fn probe_local_echo, probe_far_echo, probe_awake_echo;         /* probe_wake.c */
 
 /* Add a sample; names of distance probes get ".DISTANCE". What is not finite or not above 0 is dropped. */
 void probe_put(struct probe_run *r, const char *name, enum probe_unit unit, double v);

@@ -8,7 +8,7 @@
 #include "probe_inner.h"
 
 struct echo {
-    int to[2], back[2]; /* pipes */
+    int to[2], back[2];       /* pipes */
     double write_ns, trip_ns; /* medians */
     uint32_t n;
     double write[512], trip[512];

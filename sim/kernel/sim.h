@@ -101,6 +101,7 @@ struct wb_cpu {
     uint8_t mode;       /* enum cpu_mode */
     bool check_resched; /* returning from an interrupt */
     bool nohz_kick;     /* asked to balance for the idle CPUs */
+    bool ipi_arrived;   /* a reschedule interrupt is pending that came as an interrupt */
     uint32_t pending;   /* 1 << enum irq_vector */
     uint32_t softirqs;  /* 1 << enum wb_softirq */
     uint32_t nkick;     /* CPUs to kick once the current work is flushed (KICK_ALL) */

@@ -121,7 +121,8 @@ static void write_row(struct writer *w, const struct wb_key *row)
     char buf[64], range[80], known[400];
     const char *name = enter(w, row->path + strlen("machine."));
     const char *value = value_of(w, row, buf, sizeof buf);
-    const char *cost = w->opt->cost ? w->opt->cost(w->opt->ctx, row->path + strlen("machine."), known, sizeof known) : NULL;
+    const char *cost =
+        w->opt->cost ? w->opt->cost(w->opt->ctx, row->path + strlen("machine."), known, sizeof known) : NULL;
     int indent = (int)(4 * w->depth);
     bool bare = row->type == WB_KEY_INT || row->type == WB_KEY_BOOL;
     const char *quote = bare ? "" : "\"";

@@ -1,0 +1,69 @@
+/* valid_json.c - a validation as JSON, schema wakebal.validation/1: predictions first, measurements when there are
+ * some. */
+#include <math.h>
+
+#include "real_json.h"
+#include "valid.h"
+
+static json_t *prediction_json(const struct valid_case *c)
+{
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "value", real_json_number(c->mean), "lo",
+                     real_json_number(c->lo), "hi", real_json_number(c->hi), "together",
+                     real_json_number(c->mode_together), "p50", real_json_number(c->p50), "p99",
+                     real_json_number(c->p99), "switches", real_json_number(c->switches), "migrations",
+                     real_json_number(c->migrations), "reason", c->reason);
+}
+
+static json_t *measurement_json(const struct valid_case *c)
+{
+    json_t *runs = json_array();
+    for (uint32_t i = 0; i < c->rounds; i++) json_array_append_new(runs, real_json_number(c->real[i]));
+    return json_pack("{s:o,s:o,s:o,s:o,s:i,s:o,s:o,s:o,s:o,s:o}", "median", real_json_number(c->median), "p10",
+                     real_json_number(c->p10), "p90", real_json_number(c->p90), "runs", runs, "dropped",
+                     (int)c->dropped, "together", real_json_number(c->real_mode_together), "p50",
+                     real_json_number(c->real_p50), "p99", real_json_number(c->real_p99), "switches",
+                     real_json_number(c->real_switches), "migrations", real_json_number(c->real_migrations));
+}
+
+static json_t *case_json(const struct valid_case *c, bool measured)
+{
+    json_t *keys = json_object(), *load = json_array();
+    for (size_t i = 0; i < c->nkeys; i++) json_object_set_new(keys, c->key[i], json_string(c->value[i]));
+    for (size_t i = 0; i < WB_ARRAY_SIZE(c->background); i++)
+        if (c->background[i][0]) json_array_append_new(load, json_string(c->background[i]));
+    json_t *o = json_pack("{s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:b}", "name", c->name, "kind", real_kind_name(c->kind),
+                          "class", valid_classes[c->klass].name, "metric", c->metric ? c->metric : "", "unit",
+                          c->unit ? c->unit : "", "keys", keys, "background", load, "placement", c->placement);
+    json_object_set_new(o, "predicted", c->predicted ? prediction_json(c) : json_null());
+    if (c->failed[0]) json_object_set_new(o, "left_out", json_string(c->failed));
+    if (!measured) return o;
+    json_object_set_new(o, "measured", c->scored ? measurement_json(c) : json_null());
+    if (c->scored)
+        json_object_set_new(o, "score",
+                            json_pack("{s:o,s:b,s:b,s:b,s:i,s:b,s:o}", "error", real_json_number(c->error), "right",
+                                      c->right, "in_range", c->by_range, "covered", c->covered, "runs_covered",
+                                      (int)c->runs_covered, "bimodal", c->bimodal, "band",
+                                      real_json_number(valid_classes[c->klass].band)));
+    return o;
+}
+
+json_t *valid_json(const struct valid_set *v, const struct valid_env *env, bool measured)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < v->n; i++) json_array_append_new(list, case_json(&v->c[i], measured));
+    json_t *o = json_pack("{s:s,s:s,s:s,s:i}", "schema", "wakebal.validation/1", "machine", env->machine, "kernel",
+                          env->kernel, "replications", (int)env->replications);
+    if (env->scale)
+        json_object_set_new(o, "scaled",
+                            json_pack("{s:s,s:o}", "key", env->scale, "by", real_json_number(env->scale_key)));
+    if (measured) {
+        json_object_set_new(o, "predictions_sha256", json_string(v->hash));
+        json_object_set_new(o, "summary",
+                            json_pack("{s:i,s:i,s:o,s:i,s:i,s:i,s:i,s:i}", "scored", (int)v->scored, "right",
+                                      (int)v->right, "median_error", real_json_number(v->median_error), "covered",
+                                      (int)v->covered, "runs", (int)v->runs, "runs_covered", (int)v->runs_covered,
+                                      "inversions", (int)v->inversions, "pairs", (int)v->pairs));
+    }
+    json_object_set_new(o, "cases", list);
+    return o;
+}
