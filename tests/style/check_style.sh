@@ -52,7 +52,7 @@ allowed() {
     sim/experiment) echo "sim/core sim/machine sim/measure sim/trace sim/kernel sim/scenario sim/experiment" ;;
     models/workload) echo "models/workload models/ipc" ;;
     models/* | plots) echo "$1" ;;
-    validate) echo "validate models/sched models/ipc models/workload" ;;
+    validate) echo "validate sim/experiment models/sched models/ipc models/workload" ;;
     cli) echo "cli plots validate models/sched models/ipc models/workload sim/experiment sim/scenario sim/core" ;;
     sim/include/wakebal) echo "" ;;
     *) echo "any" ;;
