@@ -30,6 +30,14 @@ void calib_free(struct calib *c)
     memset(c, 0, sizeof *c);
 }
 
+double calib_cost(const struct wb_config *cfg, const char *key)
+{
+    const struct wb_key *row = wb_cfg_row(cfg, key);
+    if (!row) return 0;
+    if (row->type != WB_KEY_COST) return (double)wb_cfg_int(cfg, key);
+    return (double)wb_cfg_cost(cfg, key, (uint64_t)wb_cfg_int(cfg, "machine.clock"), 1000000);
+}
+
 uint32_t calib_compare(const struct calib *c, const struct wb_config *cfg, struct calib_change *out)
 {
     uint32_t n = 0;
@@ -38,7 +46,7 @@ uint32_t calib_compare(const struct calib *c, const struct wb_config *cfg, struc
         if (!wb_cfg_has(cfg, r->key)) continue;
         struct calib_change *o = &out[n++];
         *o = (struct calib_change){
-            .was = (double)wb_cfg_int(cfg, r->key), .now = r->value, .lo = r->lo, .hi = r->hi, .unit = r->unit};
+            .was = calib_cost(cfg, r->key), .now = r->value, .lo = r->lo, .hi = r->hi, .unit = r->unit};
         snprintf(o->key, sizeof o->key, "%s", r->key);
         double slack = fmax(0.05 * r->value, 1.5 * (r->hi - r->lo));
         o->fits = fabs(o->was - o->now) <= slack;

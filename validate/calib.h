@@ -27,7 +27,7 @@ struct calib_row {
     char key[72]; /* "machine.cache.l1.read", "kernel.path.schedule" */
     enum wb_unit unit;
     double value, lo, hi; /* ps, bytes/s, Hz, ppm; the 95 % interval */
-    bool fitted;
+    bool fitted, assumed;
     char method[200];
 };
 
@@ -80,6 +80,8 @@ const struct calib_row *calib_find(const struct calib *c, const char *key);
 char *calib_machine_text(const struct calib *c, const char *name);
 char *calib_kernel_text(const struct calib *c, const char *name);
 
+/* A cost of a configuration: ps, bytes/s, Hz; 0 = no such key. */
+double calib_cost(const struct wb_config *cfg, const char *key);
 /* An old file against what is measured now. */
 struct calib_change {
     char key[72];

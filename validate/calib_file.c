@@ -31,8 +31,9 @@ static const char *write_cost(const struct calib *c, const struct calib_row *r, 
 {
     char v[32], lo[32], hi[32];
     double a = fmin(r->lo, r->value), b = fmax(r->hi, r->value);
-    snprintf(buf, n, "( \"%s\", \"measured\", \"%s..%s\", \"%s; %s\" )", quantity(v, sizeof v, r->value, r->unit),
-             quantity(lo, sizeof lo, a, r->unit), quantity(hi, sizeof hi, b, r->unit), r->method, c->date);
+    snprintf(buf, n, "( \"%s\", \"%s\", \"%s..%s\", \"%s; %s\" )", quantity(v, sizeof v, r->value, r->unit),
+             r->assumed ? "assumed" : "measured", quantity(lo, sizeof lo, a, r->unit),
+             quantity(hi, sizeof hi, b, r->unit), r->method, c->date);
     return buf;
 }
 

@@ -148,8 +148,8 @@ void probe_median(double *v, uint32_t n, double *median, double *lo, double *hi)
     if (!n) return;
     qsort(v, n, sizeof *v, compare_doubles);
     *median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-    uint32_t k = 0;
-    while (k + 1 < n / 2 && gsl_cdf_binomial_P(k, 0.5, n) <= 0.025) k++;
+    uint32_t k = 0; /* the most that may be cut off at each end */
+    while (k + 1 < n / 2 && gsl_cdf_binomial_P(k + 1, 0.5, n) <= 0.025) k++;
     *lo = v[k];
     *hi = v[n - 1 - k];
 }

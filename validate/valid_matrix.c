@@ -65,9 +65,10 @@ static const struct family {
     {REAL_HACKBENCH, "groups=5 loops=100 transport=socket", {FULL, FULL, DEFAULT}},
     {REAL_HACKBENCH, "groups=2 loops=250 transport=socket mode=thread", {FULL, FULL, DEFAULT}},
     {REAL_HACKBENCH, "groups=2 loops=250 transport=pipe message=1KiB", {FULL, FULL, FULL}},
-    {REAL_SYSCALL, "call=write_dev_null", {DEFAULT, FULL, FULL}},
-    {REAL_SYSCALL, "call=select", {DEFAULT, FULL, FULL}},
     {REAL_SYSCALL, "call=write", {DEFAULT, FULL, FULL}},
+    {REAL_SYSCALL, "call=select", {DEFAULT, FULL, FULL}},
+    {REAL_SYSCALL, "call=socket", {DEFAULT, FULL, FULL}},
+    {REAL_SYSCALL, "call=gettimeofday", {FULL, FULL, FULL}},
 };
 
 /* Loads beside a pair. place: of the pair. Hogs are handed CPUs only where it says so. */

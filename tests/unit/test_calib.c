@@ -1,0 +1,213 @@
+/* The fit against a world whose costs are known: what was simulated with them must lead back to them. */
+#include "wbtest.h"
+
+#include "simtest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calib.h"
+
+struct wb_key_registry *cli_keys_new(void);
+const struct wb_registry *cli_models(void);
+
+static struct wb_topology *topo;
+static struct wb_key_registry *keys;
+static struct wb_diag *diag;
+
+static void add(struct probe_set *p, const char *name, double ns)
+{
+    struct probe_figure *f = &p->figure[p->n++];
+    memset(f, 0, sizeof *f);
+    snprintf(f->name, sizeof f->name, "%s", name);
+    f->median = ns;
+    f->lo = ns * 0.995;
+    f->hi = ns * 1.005;
+    f->n = 11;
+}
+
+/* What the direct probes say; times in ns. */
+static void add_direct(struct probe_set *p)
+{
+    add(p, "clock", 3.7e9);
+    add(p, "getppid", 160);
+    add(p, "line_rmw", 2);
+    add(p, "l1_latency", 1.1);
+    add(p, "l1_copy", 60e9);
+    add(p, "l2_copy", 40e9);
+    add(p, "l3_copy", 30e9);
+    add(p, "transfer.llc", 27);
+}
+
+#define N(a) (sizeof(a) / sizeof(a)[0])
+static const char *const fitted[] = {
+    "pipe_1",         "pipe_4k",        "pipe_16k",          "pipe_64k",           "local_trip",      "far_write_0.llc",
+    "awake_trip.llc", "far_trip_0.llc", "far_trip_20us.llc", "far_trip_200us.llc", "far_trip_2ms.llc"};
+
+static const struct {
+    const char *key, *value;
+    double ps;
+} truth[] = {{"kernel.path.context_switch", "900 ns", 900e3},
+             {"machine.ipi.send", "6 us", 6e6},
+             {"machine.ipi.entry", "2 us", 2e6},
+             {"machine.ipi.offset", "5.4 us", 5.4e6},
+             {"machine.idle.i0.exit", "8 us", 8e6},
+             {"machine.idle.i1.exit", "12 us", 12e6},
+             {"machine.idle.i2.exit", "25 us", 25e6}};
+
+/* The measured world: the base profile with switches three times as dear (the factor that the fit has to find) and the
+ * costs above. */
+static void make_world(const struct calib_env *env, struct probe_set *p)
+{
+    static const char *const dear[] = {"schedule",     "context_switch",  "switch_mm",        "try_to_wake_up",
+                                       "enqueue_task", "dequeue_task",    "pick_next_entity", "update_curr",
+                                       "place_entity", "prepare_to_wait", "finish_wait",      "pipe_wait"};
+    struct calib c = {.topo = topo, .kernel_base = env->kernel_base, .nidle = CALIB_IDLE_STATES};
+    for (int i = 0; i < CALIB_IDLE_STATES; i++) {
+        c.idle[i].after_ns = i == 0 ? 0 : i == 1 ? 63e3 : 630e3;
+        c.idle[i].exit_ns = c.idle[i].lo = c.idle[i].hi = 5000;
+    }
+    calib_direct(&c, p);
+    struct calib_sim *s = calib_sim_new(env, &c, diag);
+    assert_non_null(s);
+    struct wb_override set[N(dear) + N(truth)];
+    char key[N(dear)][64], value[N(dear)][40];
+    size_t n = 0;
+    for (; n < N(dear); n++) {
+        snprintf(key[n], 64, "kernel.path.%s", dear[n]);
+        snprintf(value[n], 40, "%.0f ps", 3 * calib_sim_cost(s, key[n]));
+        set[n] = (struct wb_override){.key = key[n], .value = value[n], .from = "test"};
+    }
+    for (size_t i = 1; i < N(truth); i++)
+        set[n++] = (struct wb_override){.key = truth[i].key, .value = truth[i].value, .from = "test"};
+    for (size_t i = 0; i < N(fitted); i++) {
+        double ns = calib_sim_figure(s, fitted[i], set, n, diag);
+        assert_true(isfinite(ns) && ns > 0);
+        add(p, fitted[i], ns);
+    }
+    calib_sim_free(s);
+    calib_free(&c);
+}
+
+static void near(double a, double b, double tolerance, const char *what)
+{
+    if (!(fabs(a / b - 1) <= tolerance)) fail_msg("%s: %g is not %g within %g", what, a, b, tolerance);
+}
+
+static void test_recovers(void **state)
+{
+    (void)state;
+    struct probe_figure room[32];
+    struct probe_set p = {.figure = room, .room = 32};
+    struct calib_env env = {.models = cli_models(), .keys = keys, .kernel_base = "linux-6.18"};
+    struct calib c;
+    add_direct(&p);
+    make_world(&env, &p);
+    assert_int_equal(calib_make(&env, topo, &p, &c, diag), 0);
+    for (uint32_t i = 0; i < c.ntargets; i++) near(c.target[i].simulated, c.target[i].measured, 0.02, c.target[i].name);
+    near(calib_find(&c, "kernel.path.context_switch")->value, truth[0].ps, 0.05, "context_switch");
+    near(calib_find(&c, "machine.ipi.send")->value, truth[1].ps, 0.05, "ipi.send");
+    /* a tenth of the trip: two per cent of the trip are a fifth of it */
+    near(calib_find(&c, "machine.ipi.entry")->value, truth[2].ps, 0.25, "ipi.entry");
+    for (int i = 0; i < CALIB_IDLE_STATES; i++) near(c.idle[i].exit_ns * 1e3, truth[4 + i].ps, 0.10, truth[4 + i].key);
+    /* Intervals hold what they are about. */
+    const struct calib_row *r = calib_find(&c, "machine.ipi.send");
+    assert_true(r->lo < r->value && r->value < r->hi && r->fitted);
+    calib_free(&c);
+}
+
+/* One CPU only: what needs two is not fitted and not written. */
+static void test_one_cpu(void **state)
+{
+    (void)state;
+    struct probe_figure room[32];
+    struct probe_set p = {.figure = room, .room = 32};
+    struct calib_env env = {.models = cli_models(), .keys = keys, .kernel_base = "linux-6.18"};
+    struct calib c;
+    add_direct(&p);
+    add(&p, "pipe_1", 700);
+    add(&p, "pipe_4k", 800);
+    add(&p, "pipe_16k", 2500);
+    add(&p, "pipe_64k", 11000);
+    add(&p, "local_trip", 5000);
+    assert_int_equal(calib_make(&env, topo, &p, &c, diag), 0);
+    assert_int_equal(c.nidle, 0);
+    assert_null(calib_find(&c, "machine.ipi.send"));
+    near(c.target[4].simulated, 5000, 0.02, "local_trip");
+    calib_free(&c);
+}
+
+/* What is written reads back: the loader takes both files, and every row has its value and its status. */
+static void test_files(void **state)
+{
+    (void)state;
+    struct probe_figure room[32];
+    struct probe_set p = {.figure = room, .room = 32};
+    struct calib c = {.topo = topo, .kernel_base = "linux-6.18", .hz = 250, .nidle = 1};
+    c.idle[0].exit_ns = 9000;
+    c.idle[0].lo = 8000;
+    c.idle[0].hi = 10000;
+    c.idle[0].sigma = 0.3;
+    c.noise = (struct calib_noise){.gap_ns = 1e8, .cost_ns = {1000, 3000, 20000}};
+    add_direct(&p);
+    calib_direct(&c, &p);
+    char *text[2] = {calib_machine_text(&c, "me"), calib_kernel_text(&c, "me")};
+    const char *path[2] = {"calib-test-machine.cfg", "calib-test-kernel.cfg"};
+    for (int i = 0; i < 2; i++) {
+        FILE *f = fopen(path[i], "w");
+        assert_non_null(f);
+        assert_true(fputs(text[i], f) >= 0 && !fclose(f));
+        free(text[i]);
+    }
+    struct wb_overrides o = {.machine = "./calib-test-machine.cfg", .kernel = "./calib-test-kernel.cfg"};
+    struct wb_scenario *s = wb_scenario_load("pipe", keys, &o, diag);
+    assert_non_null(s);
+    const struct wb_config *cfg = wb_scenario_config(s);
+    struct calib_change change[64];
+    uint32_t n = calib_compare(&c, cfg, change);
+    assert_int_equal(n, c.n);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_true(change[i].fits);
+        assert_int_equal(wb_cfg_origin(cfg, change[i].key)->status, WB_MEASURED);
+    }
+    assert_int_equal(wb_cfg_int(cfg, "kernel.hz"), 250);
+    assert_int_equal(wb_cfg_count(cfg, "kernel.noise"), 1);
+    /* A cost that has changed is told. */
+    c.row[2].value *= 1.4;
+    c.row[2].lo *= 1.4;
+    c.row[2].hi *= 1.4;
+    calib_compare(&c, cfg, change);
+    assert_false(change[2].fits);
+    wb_scenario_free(s);
+    remove(path[0]);
+    remove(path[1]);
+    calib_free(&c);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct wb_topo_options opt = {.cache_size = {32 << 10, 1 << 20, 32 << 20, 64 << 20}, .line = 64};
+    diag = wb_diag_new();
+    keys = cli_keys_new();
+    topo = wb_topo_from_synthetic("[numa] pack:1 l3:1(size=33554432) core:2 pu:1", &opt, diag);
+    return topo ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    wb_topology_free(topo);
+    wb_keys_free(keys);
+    wb_diag_free(diag);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_recovers), cmocka_unit_test(test_one_cpu),
+                                       cmocka_unit_test(test_files)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

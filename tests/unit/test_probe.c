@@ -1,0 +1,93 @@
+/* wb-link: wb_validate wb_kernel wb_machine wb_measure wb_core */
+#include "wbtest.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "probe.h"
+
+static void test_median(void **state)
+{
+    (void)state;
+    double one[] = {5}, odd[] = {9, 1, 5}, m, lo, hi;
+    probe_median(one, 1, &m, &lo, &hi);
+    assert_true(m == 5 && lo == 5 && hi == 5);
+    probe_median(odd, 3, &m, &lo, &hi);
+    assert_true(m == 5 && lo == 1 && hi == 9);
+    /* Eleven samples: the 2nd and the 10th hold the median with 98.8 %, the 3rd and 9th with 93.5 % only. */
+    double v[11];
+    for (int i = 0; i < 11; i++) v[i] = 11 - i;
+    probe_median(v, 11, &m, &lo, &hi);
+    assert_true(m == 6 && lo == 2 && hi == 10);
+    /* Twenty: 6th and 15th (95.9 %). */
+    double w[20];
+    for (int i = 0; i < 20; i++) w[i] = i + 1;
+    probe_median(w, 20, &m, &lo, &hi);
+    assert_true(m == 10.5 && lo == 6 && hi == 15);
+    probe_median(w, 0, &m, &lo, &hi);
+    assert_true(isnan(m));
+}
+
+static void test_quantiles(void **state)
+{
+    (void)state;
+    float v[] = {1, 2, 3, 4, 5};
+    struct probe_spread s = {.v = v, .n = 5};
+    assert_true(probe_quantile(&s, 0) == 1 && probe_quantile(&s, 1) == 5 && probe_quantile(&s, 0.5) == 3);
+    assert_true(fabs(probe_quantile(&s, 0.1) - 1.4) < 1e-6);
+    assert_true(isnan(probe_quantile(NULL, 0.5)));
+}
+
+static void test_methods(void **state)
+{
+    (void)state;
+    assert_string_equal(probe_method("transfer.llc"), "two CPUs write one line in turns");
+    assert_string_equal(probe_method("l2_read"), probe_method("l1_latency"));
+    assert_string_equal(probe_method("nothing"), "");
+    assert_true(probe_round_seconds() > 0.1 && probe_round_seconds() < 1);
+}
+
+/* Probes of one CPU run anywhere, in a container too; they give something above nothing and leave the affinity as it
+ * was. */
+static void test_one_round(void **state)
+{
+    (void)state;
+    struct wb_diag *d = wb_diag_new();
+    struct wb_topo_options opt = {.cache_size = {32 << 10, 256 << 10, 8 << 20, 64 << 20}, .line = 64};
+    struct wb_topology *t = wb_topo_live(&opt, d);
+    struct probe_set s;
+    struct probe_options o = {.rounds = 3, .only = "calls"};
+    if (!t) skip();
+    assert_int_equal(probe_all(t, &o, &s, d), 0);
+    const struct probe_figure *f = probe_find(&s, "getppid");
+    assert_non_null(f);
+    assert_int_equal(f->n, 3);
+    assert_true(f->median > 5 && f->median < 1e6 && f->lo <= f->median && f->median <= f->hi);
+    assert_null(probe_find(&s, "l1_latency"));
+    probe_free(&s);
+    wb_topology_free(t);
+    wb_diag_free(d);
+}
+
+static void test_stop(void **state)
+{
+    (void)state;
+    struct wb_diag *d = wb_diag_new();
+    struct wb_topo_options opt = {.cache_size = {32 << 10, 256 << 10, 8 << 20, 64 << 20}, .line = 64};
+    struct wb_topology *t = wb_topo_live(&opt, d);
+    volatile sig_atomic_t stop = 1;
+    struct probe_set s;
+    struct probe_options o = {.rounds = 3, .stop = &stop};
+    if (!t) skip();
+    assert_int_equal(probe_all(t, &o, &s, d), -EINTR);
+    wb_topology_free(t);
+    wb_diag_free(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_median), cmocka_unit_test(test_quantiles),
+                                       cmocka_unit_test(test_methods), cmocka_unit_test(test_one_round),
+                                       cmocka_unit_test(test_stop)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
