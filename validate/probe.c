@@ -331,10 +331,10 @@ int probe_all(const struct wb_topology *topo, const struct probe_options *o, str
     (void)syscall(SYS_sched_getaffinity, 0, sizeof before.w, before.w);
     int rc = r->ncpus ? probe_pin(r->cpu) : -EINVAL;
     if (rc)
-        wb_diag_add(d, WB_ERROR, "E910", (struct wb_place){0}, NULL, "cannot bind to CPU %u: %s", r->cpu,
+        wb_diag_add(d, WB_ERROR, "E911", (struct wb_place){0}, NULL, "cannot bind to CPU %u: %s", r->cpu,
                     strerror(-rc));
     if (!rc && (rc = make_buffers(r)) < 0)
-        wb_diag_add(d, WB_ERROR, "E910", (struct wb_place){0}, NULL, "cannot get %zu MiB of memory: %s", r->bytes >> 20,
+        wb_diag_add(d, WB_ERROR, "E911", (struct wb_place){0}, NULL, "cannot get %zu MiB of memory: %s", r->bytes >> 20,
                     strerror(-rc));
     if (!rc) rc = rounds(r);
     (void)syscall(SYS_sched_setaffinity, 0, sizeof before.w, before.w);
