@@ -62,7 +62,8 @@ static void halted_cpus_are_left_alone(void **state)
     double polled = metric(pipe, (const char *const[]){"kernel.idle=poll", NULL}, "idle_while_work_waits");
     double told = metric(pipe, (const char *const[]){"policy.wake_ipi=true", NULL}, "idle_while_work_waits");
     /* Telling costs an interrupt, during which the work goes on waiting: polling gains more. */
-    if (!(halted > 1.5 * polled && halted > 1.25 * told && polled < told)) fail_msg("halted %g polled %g told %g", halted, polled, told);
+    if (!(halted > 1.5 * polled && halted > 1.25 * told && polled < told))
+        fail_msg("halted %g polled %g told %g", halted, polled, told);
     assert_true(metric(pipe, NULL, "migrations") < 300); /* at most each tick */
     assert_true(metric(pipe, (const char *const[]){"kernel.idle=poll", NULL}, "ipis") == 0);
 }
