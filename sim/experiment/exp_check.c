@@ -277,9 +277,9 @@ static void check_bounds(const struct wb_config *c, size_t i, const char *unit, 
         const char *text = wish_text(c, i, bound[b].key), *wants = bound[b].ratio ? "1" : unit;
         double v;
         if (!text || !wants || exp_check_value(text, wants, &v)) continue;
+        bool plain = !strcmp(wants, "1") || !strcmp(wants, "1/s");
         char fix[120];
-        snprintf(fix, sizeof fix,
-                 strcmp(wants, "1") ? "write a number with a unit, as in \"%s\"" : "write a number without a unit",
+        snprintf(fix, sizeof fix, !plain ? "write a number with a unit, as in \"%s\"" : "write a number without a unit",
                  !strcmp(wants, "s")     ? "10 us"
                  : !strcmp(wants, "B/s") ? "2 GB/s"
                                          : "64 KiB");

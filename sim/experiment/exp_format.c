@@ -87,6 +87,7 @@ bool exp_parse_value(const char *text, size_t n, const char *unit, double *v)
         *v /= 100;
         return isfinite(*v);
     }
+    if (!strcmp(unit, "1/s") && (!strcmp(end, " /s") || !strcmp(end, "/s"))) return isfinite(*v);
     enum wb_unit kind = unit_kind(unit, &scale);
     if (kind == WB_UNIT_COUNT || wb_parse_quantity(buf, kind, &i, &why, &at)) return false;
     *v = (double)i * scale;

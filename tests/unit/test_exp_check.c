@@ -14,7 +14,8 @@ static void values_need_their_unit(void **state)
     } row[] = {{"2 GB/s", "B/s", true, 2e9}, {"2", "B/s", false, 0},      {"0", "B/s", true, 0},
                {"1e9", "B/s", false, 0},     {"10 us", "s", true, 10e-6}, {"10", "s", false, 0},
                {"3", "1", true, 3},          {"3 %", "1", true, 0.03},    {"3 s", "1", false, 0},
-               {"64 KiB", "B", true, 65536}, {"500", "1/s", true, 500},   {"", "s", false, 0}};
+               {"64 KiB", "B", true, 65536}, {"500", "1/s", true, 500},   {"5 /s", "1/s", true, 5},
+               {"5 /m", "1/s", false, 0},    {"", "s", false, 0}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(row); i++) {
         double v = 0;
         assert_int_equal(exp_check_value(row[i].text, row[i].unit, &v), row[i].good);
