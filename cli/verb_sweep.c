@@ -5,6 +5,7 @@
  * runs only what is missing and exports the same bytes as if nothing had happened. With --shard K/N it does its share
  * and leaves joining to `wakebal merge`. Under wakebal-mpi every rank is a shard; rank 0 joins and reports.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,7 +334,8 @@ static int report(struct sweep *w)
     if (!w->result || w->result->interrupted) return say_interrupted(w);
     int rc = study_write_exports(&w->o, w->result, true, &data_on_stdout, w->manifest);
     if (!rc) rc = study_write_manifest(&w->o, w->result, w->manifest);
-    if (!data_on_stdout) run_print_sweep(&v);
+    bool one = w->result->n == 1 && !wb_axes_count(w->axes);
+    if (!data_on_stdout) (one ? run_print_summary : run_print_sweep)(&v);
     if (!data_on_stdout && !w->o.quiet) printf("\nSaved %s.  Try: wakebal compare %s OTHER.db\n", w->path, w->path);
     if (rc) return rc;
     rc = run_check_expectations(&v, w->d);
@@ -349,22 +351,37 @@ static char *part_path(const char *whole, int rank, int size)
     return path;
 }
 
-/* Take over what ranks have left, this time or before they were killed; then their files may go. */
-static int join_parts(struct sweep *w, int size)
+static int join_part(struct sweep *w, const char *path, struct store_fault *f)
+{
+    size_t copied;
+    struct store *s = store_open_read(path, f);
+    int rc = s ? store_merge(study_store(w->study), s, &copied, f) : -1;
+    store_close(s);
+    if (!rc) unlink(path);
+    return rc;
+}
+
+/* Take over what ranks have left, this time or before they were killed, however many there were; then their files may
+ * go. */
+static int join_parts(struct sweep *w)
 {
     struct store_fault f = {.kind = STORE_FINE};
+    const char *slash = strrchr(w->path, '/'), *name = slash ? slash + 1 : w->path;
+    char *folder = slash ? strndup(w->path, (size_t)(slash - w->path + 1)) : strdup("./");
+    DIR *d = folder ? opendir(folder) : NULL;
+    size_t n = strlen(name);
     int rc = 0;
-    for (int r = 0; r < size && !rc; r++) {
-        char *part = part_path(w->path, r, size);
-        size_t copied;
-        if (!access(part, F_OK)) {
-            struct store *s = store_open_read(part, &f);
-            rc = s ? store_merge(study_store(w->study), s, &copied, &f) : -1;
-            store_close(s);
-            if (!rc) unlink(part);
-        }
+    for (struct dirent *e; d && !rc && (e = readdir(d));) {
+        size_t len = strlen(e->d_name);
+        char *part;
+        if (strncmp(e->d_name, name, n) || strncmp(e->d_name + n, ".rank-", 6) || strchr("lk", e->d_name[len - 1]))
+            continue; /* lock files and journals of parts are no parts */
+        if (asprintf(&part, "%s%s", folder, e->d_name) < 0) WB_MEMORY(false, "out of memory for a file name");
+        rc = join_part(w, part, &f);
         free(part);
     }
+    if (d) closedir(d);
+    free(folder);
     return rc ? study_report_fault(verb, &f) : EXIT_FINE;
 }
 
@@ -380,7 +397,7 @@ static int begin_team(struct sweep *w)
     int rc = EXIT_FINE;
     if (study_team->rank == 0) {
         rc = open_study(w, NULL);
-        if (!rc) rc = join_parts(w, study_team->size);
+        if (!rc) rc = join_parts(w);
         drop_study(w);
     }
     return study_team->agree(rc);
@@ -417,7 +434,7 @@ static int run_team(struct sweep *w)
     w->shard = (struct workers_shard){.k = 1, .n = 1};
     if (study_team->rank == 0) {
         rc = open_study(w, NULL);
-        if (!rc) rc = join_parts(w, study_team->size);
+        if (!rc) rc = join_parts(w);
         if (!rc) rc = run_all(w);
         if (!rc) rc = report(w);
     }

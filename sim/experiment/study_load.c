@@ -25,6 +25,10 @@ static int fold(struct store *s, const struct store_point *p, size_t n, struct e
         free(layout);
         free(body);
         if (rc <= 0) return rc ? rc : damaged(s, f, "a point");
+        if (r && rep.r.ncpus != res->ncpus) {
+            exp_rep_free(&rep);
+            return damaged(s, f, "runs of different machines at one point");
+        }
         exp_result_fold(res, &rep);
         exp_rep_free(&rep);
     }

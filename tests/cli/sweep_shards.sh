@@ -57,9 +57,10 @@ if [ -x "$mpi" ] && command -v mpirun >/dev/null; then
         ls "$tmp/$s-mpi.db".* >/dev/null 2>&1 && fail "$s: parts are left"
     done
     code 3 mpirun -n 2 "$mpi" sweep $fixed -o "$tmp/pipe.db"
-    # A rank's part that a kill left behind is taken over.
+    # A rank's part that a kill left behind is taken over, by any number of ranks.
     { timeout -s KILL 0.5 mpirun -n 2 "$mpi" sweep $adaptive -o "$tmp/killed.db"; } >/dev/null 2>&1
-    code 6 mpirun -n 2 "$mpi" sweep $adaptive -o "$tmp/killed.db" --export-json "$tmp/killed.json"
+    code 6 mpirun -n 3 "$mpi" sweep $adaptive -o "$tmp/killed.db" --export-json "$tmp/killed.json"
+    ls "$tmp/killed.db".rank* >/dev/null 2>&1 && fail "parts are left after a kill"
     cmp "$tmp/adaptive.json" "$tmp/killed.json" || fail "ranks after a kill differ"
 else
     echo "wakebal-mpi is not built: ranks not tried"
