@@ -1,5 +1,6 @@
 #include "fakekernel.h"
 
+#include "../../models/ipc/futex.h"
 #include "../../models/workload/calls_keys.h"
 #include "domains.h"
 #include "pipe.h"
@@ -206,6 +207,7 @@ static struct wb_key_registry *all_keys(const struct wb_policy_ops *ops)
     wb_keys_add(r, unix_keys, UNIX_KEYS);
     wb_keys_add(r, net_keys, NET_KEYS);
     wb_keys_add(r, socket_keys, socket_keys_n);
+    wb_keys_add(r, futex_keys, FUTEX_KEYS);
     wb_keys_add(r, no_workload, WB_ARRAY_SIZE(no_workload));
     return r;
 }
