@@ -215,18 +215,22 @@ static bool find_nearest(const struct wb_machine_state *s, const struct line *l,
                 {WB_LVL_LLC, WB_FAR_LLC},
                 {WB_LVL_PACKAGE, WB_FAR_PACKAGE},
                 {WB_LVL_NODE, WB_FAR_NODE}};
+    const uint64_t *w = map_words(s, l);
+    uint32_t seen = 1; /* CPUs of the span before; the spans nest, so one as large is the same */
     q->enough = WB_FAR_REMOTE;
     for (size_t i = 0; i < WB_ARRAY_SIZE(ring); i++) {
         uint32_t n;
         if (ring[i].level == WB_LVL_CLUSTER && q->topo->nlevels <= 2) continue;
         const cpu_id *c = wb_topo_members(q->topo, ring[i].level, q->cpu, &n);
+        if (n == seen) continue;
         if (n > SMALL) {
             q->enough = ring[i].far;
             break;
         }
+        seen = n;
         q->far = ring[i].far;
         for (uint32_t k = 0; k < n; k++)
-            if (c[k] != q->cpu && is_sharer(s, l, c[k])) return true;
+            if (c[k] != q->cpu && w[c[k] >> 6] >> (c[k] & 63) & 1) return true;
     }
     q->far = WB_FAR_SELF;
     look_at_all(s, l, q);

@@ -3,10 +3,14 @@
 . "$(dirname "$0")/lib_experiment.sh"
 code 0 $w bench --quick --best-of 1 --export-json "$tmp/b.json"
 has "$tmp/b.json" '"schema": "wakebal.bench/1"'
-for name in engine_rate_16x64 engine_rate_256x4096 hold_16_ns hold_256_ns hold_4096_ns wakeup_ns_16x64 bytes_per_task_256x4096 real_time_case; do
+for name in engine_rate_16x64 engine_rate_256x4096 hold_16_ns hold_256_ns hold_4096_ns wakeup_ns_16x64 bytes_per_task_256x4096 real_time_case \
+    engine_rate_16x64_eevdf engine_rate_256x4096_eevdf bytes_per_cpu_256x4096 cost_ns_per_doubling_linux-6.12 cost_growth_over_log_linux-2.6.22; do
     has "$tmp/b.json" "\"name\": \"$name\""
 done
 hasnt "$tmp/b.json" null
 has "$tmp/out" "16 CPUs, 24 pairs and 16 hogs"
+has "$tmp/out" "Cost of an event by size, linux-6.12"
 code 2 $w bench --best-of 0
+code 2 $w bench --only nothing
+has "$tmp/err" "16x64_eevdf"
 finish
