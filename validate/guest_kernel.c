@@ -94,6 +94,7 @@ int guest_spawn(const char *const *argv, const char *dir, uint32_t limit_s, char
     if (dir) posix_spawn_file_actions_addchdir_np(&act, dir);
     posix_spawn_file_actions_addopen(&act, 0, "/dev/null", O_RDONLY, 0);
     if (out) posix_spawn_file_actions_adddup2(&act, fd[1], 1);
+    if (out) posix_spawn_file_actions_addopen(&act, 2, "/dev/null", O_WRONLY, 0);
     int err = posix_spawnp(&pid, argv[0], &act, NULL, (char *const *)(uintptr_t)argv, environ);
     posix_spawn_file_actions_destroy(&act);
     if (fd[1] >= 0) close(fd[1]);
