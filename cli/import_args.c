@@ -54,7 +54,7 @@ static void name_host(struct import *m, const struct trace *t, const struct cli_
     if (o->machine)
         (void)snprintf(m->machine, sizeof m->machine, "%s", o->machine);
     else
-        (void)snprintf(m->machine, sizeof m->machine, "[numa] pack:1 l3:1 core:%u pu:1", t->ncpus);
+        (void)trace_machine(t, m->machine, sizeof m->machine);
     if (o->kernel)
         (void)snprintf(m->kernel, sizeof m->kernel, "%s", o->kernel);
     else if (sscanf(t->kernel, "%u.%u", &major, &minor) == 2)

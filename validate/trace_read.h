@@ -102,6 +102,9 @@ struct trace *trace_read_file(const char *path, struct wb_diag *d) WB_MUST_USE;
 /* The same from memory; name is for messages. */
 struct trace *trace_read_text(const char *name, const char *text, size_t len, struct wb_diag *d) WB_MUST_USE;
 void trace_free(struct trace *t);
+/* The machine it was recorded on as a synthetic string. False: the notes do not say, and one package with one cache is
+ * taken. */
+bool trace_machine(const struct trace *t, char *buf, size_t n);
 
 /* ---- shared by trace_read*.c ---- */
 struct trace_span {
