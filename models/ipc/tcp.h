@@ -94,6 +94,7 @@ struct tcp_sock {
     uint32_t pushed;  /* segments got since the last ACK that was sent */
     bool pingpong;    /* data goes both ways: ACKs ride on it */
     bool fin_wanted;  /* closed; a FIN follows what is still unsent */
+    bool closed;      /* and the call that did it is over */
     uint64_t dropped; /* bytes that nobody was there to read */
 };
 

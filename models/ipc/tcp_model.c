@@ -83,6 +83,47 @@ struct close_call {
     struct net_packet *p;
 };
 
+/* Both ends are closed: nobody will take or acknowledge anything any more. */
+struct purge {
+    struct wb_frame h;
+    struct tcp_sock *k;
+    struct skb *b;
+    struct net_packet *p;
+    uint8_t left;
+};
+
+static struct net_packet *any_packet(struct tcp_sock *k)
+{
+    struct net_packet *p = net_remove_first(&k->rx);
+    if (!p) p = net_remove_first(&k->prequeue);
+    return p ? p : net_remove_first(&k->backlog);
+}
+
+static enum wb_ret purge_step(struct wb_exec *x, void *frame)
+{
+    struct purge *f = frame;
+    WB_BEGIN(f);
+    for (f->left = 2; f->left; f->left--, f->k = f->k->peer) {
+        while ((f->b = skb_remove_first(&f->k->unsent))) {
+            f->k->dropped += f->b->len;
+            WB_CALL(x, f, tcp_release(x, f->k->st, f->b));
+        }
+        while ((f->b = skb_remove_first(&f->k->rtx))) WB_CALL(x, f, tcp_release(x, f->k->st, f->b));
+        while ((f->p = any_packet(f->k))) {
+            f->k->dropped += f->p->bytes - f->p->off;
+            WB_CALL(x, f, tcp_release(x, f->k->st, f->p->skb));
+            net_packet_put(&f->k->st->net, f->p);
+        }
+    }
+    WB_END();
+}
+
+static void purge(struct wb_exec *x, struct tcp_sock *k)
+{
+    struct purge *f = WB_PUSH(x, purge_step, struct purge);
+    f->k = k;
+}
+
 /* tcp_close(): what was not read is lost; what was not sent still goes out, a FIN behind it. */
 static enum wb_ret close_step(struct wb_exec *x, void *frame)
 {
@@ -106,6 +147,8 @@ static enum wb_ret close_step(struct wb_exec *x, void *frame)
     k->fin_wanted = true;
     WB_CALL(x, f, tcp_push(x, k));
     TCP_DISOWN(x, f, k);
+    k->closed = true;
+    if (k->peer->closed) WB_CALL(x, f, purge(x, k));
 leave:
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, 0);
