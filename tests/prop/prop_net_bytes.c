@@ -1,7 +1,7 @@
 /* wb-link: wb_workload wb_ipc wb_sched wb_experiment wb_scenario wb_kernel wb_machine wb_trace wb_measure wb_core */
 /* No byte is lost or invented by TCP and UDP: tasks on both ends send and receive at random, move between CPUs and kill
- * each other, with every version of the rules, on one CPU and on two. In the end everybody is killed and must have ended;
- * what went in is what came out, what is inside and what nobody was there to read; no buffer stays behind. */
+ * each other, with every version of the rules, on one CPU and on two. In the end everybody is killed and must have
+ * ended; what went in is what came out, what is inside and what nobody was there to read; no buffer stays behind. */
 #include "netscript.h"
 #include "simtest.h"
 
@@ -61,7 +61,8 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
         if (scripts[t].cpu > 1) scripts[t].cpu = -1;
     }
     snprintf(text, sizeof text, "kernel : { scheduler = \"o1\"; tcp = \"%s\"; tcp_low_latency = %s; preempt = %s; };",
-             versions[pick >> 12 & 3 ? pick % 6 : 0], pick >> 20 & 7 ? "false" : "true", pick >> 24 & 1 ? "true" : "false");
+             versions[pick >> 12 & 3 ? pick % 6 : 0], pick >> 20 & 7 ? "false" : "true",
+             pick >> 24 & 1 ? "true" : "false");
     struct netscript s = {.kind = pick >> 30 & 3 ? "tcp" : "udp", .script = scripts, .n = TASKS};
     netscript_build(&s, text);
     bool ended = wb_sim_run(s.sim) == 0;
