@@ -10,7 +10,14 @@ struct release {
     struct skb *b;
 };
 
-/* The count of references lies behind the data and moves between sender and receiver, if the buffer was ever cloned. */
+/* struct skb_shared_info, which has the count of references, lies behind the data. */
+static uint32_t shared_info(const struct skb_pool *p, const struct skb *b)
+{
+    uint32_t room = p->page_bytes - p->touched - 64;
+    return p->touched + ((WB_MIN(b->len, room) + 63) & ~63u);
+}
+
+/* The count moves between sender and receiver, if the buffer was ever cloned. */
 static enum wb_ret release_step(struct wb_exec *x, void *frame)
 {
     struct release *f = frame;
@@ -18,7 +25,7 @@ static enum wb_ret release_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     net_charge(x, f->st->net.fn.release_data);
     if (f->b->cookie[TCP_CLONED])
-        WB_TOUCH(x, f, WB_SPAN(f->b->page, pool->touched, 64), WB_RANDOM, WB_WRITE, f->st->net.fn.release_data);
+        WB_TOUCH(x, f, WB_SPAN(f->b->page, shared_info(pool, f->b), 64), WB_RANDOM, WB_WRITE, f->st->net.fn.release_data);
     WB_FLUSH(x, f);
     if (!--f->b->cookie[TCP_REFS]) skb_put(x, &f->st->pool, f->b);
     WB_END();
@@ -59,7 +66,7 @@ static enum wb_ret ack_step(struct wb_exec *x, void *frame)
     struct skb *b;
     WB_BEGIN(f);
     net_charge(x, k->st->fn.ack);
-    WB_LINE(x, f, k->tx_line, WB_LINE_WRITE, k->st->fn.ack);
+    SOCK_LINE(x, f, k->tx_line, WB_LINE_WRITE, k->st->fn.ack);
     if (acked(f)) net_charge(x, k->st->fn.clean_rtx);
     while (acked(f)) {
         b = skb_remove_first(&k->rtx);
@@ -132,8 +139,8 @@ static enum wb_ret data_step(struct wb_exec *x, void *frame)
         WB_CALL(x, f, tcp_wake(x, k->peer, TCP_WAKE_STATE));
     } else if (direct(x, f)) {
         x->task->state = WB_RUNNING; /* it may be about to sleep in sk_wait_data() */
-        SKB_COPY(x, f, &st->pool, (&(struct skb_move){f->p->skb, 0, f->p->bytes, k->ucopy.buf, k->ucopy.off}), SKB_OUT,
-                 WB_FN_COPY_USER);
+        SKB_USE(x, f, &st->pool, (&(struct skb_move){f->p->skb, 0, f->p->bytes, k->ucopy.buf, k->ucopy.off}), SKB_OUT,
+                st->fn.established);
         copied_to_user(x, f);
     } else {
         k->k.rmem += f->p->skb->truesize;
@@ -166,8 +173,10 @@ static enum wb_ret rcv_step(struct wb_exec *x, void *frame)
     struct tcp_state *st = k->st;
     WB_BEGIN(f);
     net_charge(x, st->fn.established);
-    WB_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.established);
-    SKB_LOOK(x, f, &st->pool, f->p->skb, st->fn.established);
+    SOCK_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.established);
+    /* a softirq finds the head where the sender has just written it; who copies looks at both at once */
+    if (x->level == WB_LEVEL_TASK && !(f->p->bytes && direct(x, f)))
+        SKB_LOOK(x, f, &st->pool, f->p->skb, st->fn.established);
     if (f->p->ack > k->snd_una || f->p->right > k->snd_right) WB_CALL(x, f, take_ack(x, k, f->p));
     if (f->p->bytes) {
         WB_CALL(x, f, take_data(x, k, f->p));
@@ -216,7 +225,7 @@ static enum wb_ret v4_step(struct wb_exec *x, void *frame)
         tcp_count(x, st, TCP_BACKLOGGED, 1);
     } else if (st->prequeue && k->ucopy.task) {
         net_charge(x, st->fn.prequeue);
-        WB_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.prequeue);
+        SOCK_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.prequeue);
         net_append(&k->prequeue, f->p);
         tcp_count(x, st, TCP_PREQUEUED, 1);
         if (prequeue_full(k)) {

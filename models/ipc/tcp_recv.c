@@ -103,10 +103,9 @@ static enum wb_ret take_step(struct wb_exec *x, void *frame)
     struct tcp_state *st = k->st;
     WB_BEGIN(f);
     while (f->left && (f->p = k->rx.first)) {
-        SKB_LOOK(x, f, &st->pool, f->p->skb, st->fn.recvmsg);
         f->n = (uint32_t)WB_MIN(f->left, (uint64_t)(f->p->bytes - f->p->off));
-        SKB_COPY(x, f, &st->pool, (&(struct skb_move){f->p->skb, f->p->off, f->n, f->buf, f->off}), SKB_OUT,
-                 WB_FN_COPY_USER);
+        SKB_USE(x, f, &st->pool, (&(struct skb_move){f->p->skb, f->p->off, f->n, f->buf, f->off}), SKB_OUT,
+                st->fn.recvmsg);
         net_charge(x, st->fn.space_adjust);
         f->p->off += f->n;
         f->off += f->n;
@@ -171,7 +170,7 @@ static enum wb_ret recv_step(struct wb_exec *x, void *frame)
     IPC_FGET(x, f, k->k.file_line, st->net.fn.sys_recvfrom);
     TCP_OWN(x, f, k);
     net_charge(x, st->fn.recvmsg);
-    WB_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.recvmsg);
+    SOCK_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.recvmsg);
     for (;;) {
         if (k->rx.first) {
             WB_CALL(x, f, take_queued(x, f));

@@ -127,12 +127,18 @@ struct wb_choice fair_place_wakeup(struct wb_exec *x, const struct wb_wakeup *w)
 }
 
 /* ttwu_queue_cond. Up to 2.6.36 there is no wake list. */
+static bool shares_l2(const struct wb_exec *x, cpu_id cpu)
+{
+    const struct wb_topology *t = wb_topo(x->sim);
+    return wb_topo_shares(t, WB_LVL_CORE, x->cpu, cpu) || wb_topo_shares(t, WB_LVL_CLUSTER, x->cpu, cpu);
+}
+
 bool fair_queue_remote(struct wb_exec *x, const struct wb_wakeup *w, cpu_id cpu)
 {
     const struct fair_sim *f = fair_of(x);
     (void)w;
     if (f->v->release <= FAIR_2_6_36 || !fair_on(f, FAIR_F_TTWU_QUEUE) || cpu == x->cpu) return false;
-    if (!place_shares_cache(f, x->cpu, cpu)) return true;
+    if (!place_shares_cache(f, x->cpu, cpu) || (f->pl.queue_l2 && !shares_l2(x, cpu))) return true;
     return f->pr->queue_idle && !wb_rq(x->sim, cpu)->nr_running;
 }
 
@@ -181,6 +187,7 @@ int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_dia
     f->pl.smt = smt && wb_topo(s)->nsmt > 1;
     f->pl.wake_idle = fair_given_bool(cfg, "policy.wake_idle", smt);
     f->pl.sync = fair_given_bool(cfg, "policy.sync_wakeups", true);
+    f->pl.queue_l2 = wb_cfg_has(cfg, "policy.wake_queue") && !strcmp(wb_cfg_str(cfg, "policy.wake_queue"), "l2");
     fair_pack_init(f, cfg);
     f->pl.wide = fair_given_bool(cfg, "policy.wake_wide", true);
     f->pl.scratch = (struct wb_cpumask){.ncpus = f->ncpus, .nwords = WB_CPUMASK_WORDS(f->ncpus)};

@@ -77,6 +77,7 @@ struct fair_place_sim {
     bool wake_idle;         /* wake_idle() is compiled in (2.6.23, 2.6.24) */
     struct fair_pack pack;
     bool sync, wide;           /* switches: the sync hint counts, wake_wide() filters */
+    bool queue_l2;             /* wakeups are queued across L2s too */
     struct wb_cpumask scratch; /* select_idle_mask */
     uint16_t fn_affine, fn_siblings, fn_find_idlest;
 };
