@@ -178,7 +178,8 @@ static enum wb_ret ttwu_pi_step(struct wb_exec *x, void *frame)
             WB_RETURN(x, 1);
         }
         WB_SPIN_UNLOCK(x, f, &f->rq->lock);
-        if (!(f->states >> f->t->state & 1)) {
+        /* It has gone to sleep meanwhile; another waker may have been as late (the kernel's pi_lock keeps it out). */
+        if (!(f->states >> f->t->state & 1) || f->t->waking) {
             wb_irq_enable(x);
             WB_RETURN(x, 0);
         }
