@@ -68,6 +68,7 @@ static void seg_consume(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x, s
 void wb_charge(struct wb_exec *x, uint16_t fn, enum wb_cat cat, sim_time dur)
 {
     struct wb_seg *g = x->seg;
+    x->caller = fn;
     if (!dur) return;
     WB_CHECK(!g->started, "charge to a segment under way");
     if (g->nparts) {

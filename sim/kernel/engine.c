@@ -65,7 +65,7 @@ static void on_grant(struct wb_sim *s, uint32_t cpu, uint64_t counter)
     struct wb_cpu *c = &s->cpu[cpu];
     (void)counter;
     if (c->mode != CPU_SPIN || !c->ctx->spin_granted) return; /* it is away in an interrupt, or has it already */
-    acct_add(s, c, WB_FN_SPIN_LOCK, WB_CAT_LOCK, s->now - c->since);
+    acct_add(s, c, spin_label(c->ctx, WB_FN_SPIN_LOCK), WB_CAT_LOCK, s->now - c->since);
     c->since = s->now;
     cpu_run(c, s);
 }

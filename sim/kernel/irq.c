@@ -21,7 +21,7 @@ void irq_raise(struct wb_sim *s, struct wb_cpu *c, enum irq_vector v)
     const struct wb_exec *x = c->ctx;
     if (x->level == WB_LEVEL_HARDIRQ || x->irq_off) return;
     if (c->mode == CPU_SPIN) {
-        acct_add(s, c, WB_FN_SPIN_LOCK, WB_CAT_LOCK, s->now - c->since);
+        acct_add(s, c, spin_label(x, WB_FN_SPIN_LOCK), WB_CAT_LOCK, s->now - c->since);
         c->since = s->now;
     }
     cpu_pause(s, c);

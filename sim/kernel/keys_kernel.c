@@ -54,6 +54,13 @@ static const struct wb_key rows[] = {
      .help = "Built for several CPUs, or for one: without lock prefixes and without the big lock. Spinlocks stay, as "
              "unlocked instructions. up needs a machine of one CPU.",
      .source = "CONFIG_SMP; FreeBSD: options SMP, sys/i386/include/atomic.h MPLOCKED"},
+    {.path = "kernel.profile_locks",
+     .type = WB_KEY_ENUM,
+     .choices = "own caller",
+     .def = "own",
+     .help = "Where profiles show the time in spin_lock() and spin_unlock(): under their own names, or under the "
+             "function that called them. Times do not change.",
+     .source = "perf: own; oprofile on x86: profile_pc() gives samples in lock functions to the caller"},
     {.path = "kernel.big_lock",
      .type = WB_KEY_BOOL,
      .def = "false",

@@ -36,7 +36,7 @@ static void settle(struct wb_sim *s)
         else if (c->mode == CPU_HALT)
             acct_add(s, c, WB_FN_IDLE, WB_CAT_IDLE, s->now - c->since);
         else if (c->mode == CPU_SPIN)
-            acct_add(s, c, WB_FN_SPIN_LOCK, WB_CAT_LOCK, s->now - c->since);
+            acct_add(s, c, spin_label(c->ctx, WB_FN_SPIN_LOCK), WB_CAT_LOCK, s->now - c->since);
         c->since = s->now;
     }
     iww_update(s, 0, 0);

@@ -145,6 +145,7 @@ struct kernel_profile {
     bool timer_jiffies;   /* sleeps end on a tick */
     bool one_rq_lock;     /* all runqueues are under one lock (sched_lock) */
     bool big_lock;        /* system calls run under one lock */
+    bool locks_to_caller; /* profiles count time in lock functions to who called them */
     bool idle_poll;       /* idle CPUs do not halt */
     uint8_t spin_kind;
     sim_time tick_phase_step;
@@ -308,6 +309,11 @@ int deep_stacks_init(struct wb_sim *s); /* all tasks exist; 0 or -1 */
 static inline struct wb_frame *stack_at(const struct wb_exec *x, uint32_t offset)
 {
     return (struct wb_frame *)(void *)((offset < x->own ? x->stack : x->deep) + offset);
+}
+/* Under which label a context's time in lock functions is kept. */
+static inline uint16_t spin_label(const struct wb_exec *x, uint16_t own)
+{
+    return x->sim->k.locks_to_caller ? x->caller : own;
 }
 void acct_add(struct wb_sim *s, struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur);
 

@@ -27,11 +27,23 @@ void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn)
     if (cost.local) wb_charge(x, fn, (enum wb_cat)x->sim->fn[fn].cat, cost.local);
 }
 
+/* The line of a lock, under the label of its function or of who called it. */
+static void spin_line(struct wb_exec *x, uint32_t line, enum wb_line_op op, uint16_t fn)
+{
+    struct wb_line_cost cost;
+    uint16_t caller = x->caller;
+    wb_line_access(x->sim->hw, x->cpu, line, op, x->sim->now, &cost);
+    fn = spin_label(x, fn);
+    if (cost.queue + cost.transfer) wb_charge(x, fn, WB_CAT_LINE, cost.queue + cost.transfer);
+    if (cost.local) wb_charge(x, fn, WB_CAT_LOCK, cost.local);
+    x->caller = caller;
+}
+
 static void own(struct wb_exec *x, struct wb_spinlock *l)
 {
     l->holder = x->cpu;
     x->preempt_off++;
-    wb_line_use(x, l->line, WB_LINE_RMW, WB_FN_SPIN_LOCK);
+    spin_line(x, l->line, WB_LINE_RMW, WB_FN_SPIN_LOCK);
 }
 
 /* Several names may stand for one lock (kernel.runqueue_lock = "global"): who has it may take it by another name. */
@@ -51,7 +63,7 @@ bool wb_spin_try(struct wb_exec *x, struct wb_spinlock *l)
         own(x, l);
         return true;
     }
-    wb_line_use(x, l->line, WB_LINE_RMW, WB_FN_SPIN_LOCK);
+    spin_line(x, l->line, WB_LINE_RMW, WB_FN_SPIN_LOCK);
     return false;
 }
 
@@ -109,7 +121,7 @@ void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l)
         l->depth--;
         return;
     }
-    wb_line_use(x, l->line, l->xchg ? WB_LINE_XCHG : WB_LINE_WRITE, WB_FN_SPIN_UNLOCK);
+    spin_line(x, l->line, l->xchg ? WB_LINE_XCHG : WB_LINE_WRITE, WB_FN_SPIN_UNLOCK);
     if (!l->last) {
         l->holder = WB_NO_CPU;
         return;
@@ -130,5 +142,5 @@ void lock_granted(struct wb_sim *s, struct wb_cpu *c)
     x->spin_granted = false;
     x->preempt_off++;
     (void)s;
-    wb_line_use(x, l->line, WB_LINE_RMW, WB_FN_SPIN_LOCK);
+    spin_line(x, l->line, WB_LINE_RMW, WB_FN_SPIN_LOCK);
 }

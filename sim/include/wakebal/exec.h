@@ -171,6 +171,7 @@ struct wb_exec {
     uint16_t irq_off;         /* > 0: interrupts stay pending */
     uint16_t preempt_off;     /* preempt count */
     uint16_t bh_off;          /* softirqs wait */
+    uint16_t caller;          /* the function that was charged last, lock functions aside */
     uint8_t level;            /* enum wb_level */
     uint8_t user;             /* in user mode: interrupts return to a resched point */
     uint8_t big;              /* enum wb_big: the one kernel lock */
