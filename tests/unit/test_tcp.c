@@ -192,6 +192,39 @@ static void locks_of_a_send(void **state)
     assert_float_equal(locked_per_send("udp", "6.18"), 3, 0.05);
 }
 
+/* ---- where profiles show lock functions ---- */
+
+static double seconds_of(const struct wb_result *r, const char *fn)
+{
+    for (size_t i = 0; i < r->nfn; i++)
+        if (!strcmp(r->fn_name[i], fn)) return (double)r->fn_time[i] * 1e-12;
+    fail_msg("no label %s", fn);
+    return 0;
+}
+
+/* The same run, the same time in all; what spin_lock() had is with its callers. */
+static void locks_count_to_their_callers(void **state)
+{
+    static const char *const where[] = {"own", "caller"};
+    double lock[2], receive[2], all[2] = {0, 0};
+    struct net_script scripts[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[160];
+        snprintf(text, sizeof text, "kernel : { scheduler = \"o1\"; tcp = \"2.6.22\"; profile_locks = \"%s\"; };",
+                 where[i]);
+        struct netscript s = exchange(scripts, "tcp", 1, text);
+        const struct wb_result *r = wb_sim_result(s.sim);
+        lock[i] = seconds_of(r, "spin_lock") + seconds_of(r, "spin_unlock");
+        receive[i] = seconds_of(r, "tcp_v4_rcv");
+        for (size_t k = 0; k < r->nfn; k++) all[i] += (double)r->fn_time[k] * 1e-12;
+        netscript_free(&s);
+    }
+    assert_true(lock[0] > 0 && lock[1] == 0);
+    assert_true(receive[1] > receive[0]);
+    assert_float_equal(all[0], all[1], 1e-12);
+}
+
 static void rules_by_version(void **state)
 {
     (void)state;
@@ -215,6 +248,7 @@ int main(void)
         cmocka_unit_test(ends_are_told),
         cmocka_unit_test(polling_waits_for_data),
         cmocka_unit_test(locks_of_a_send),
+        cmocka_unit_test(locks_count_to_their_callers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
