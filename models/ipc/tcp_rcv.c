@@ -66,7 +66,7 @@ static enum wb_ret ack_step(struct wb_exec *x, void *frame)
     struct skb *b;
     WB_BEGIN(f);
     net_charge(x, k->st->fn.ack);
-    SOCK_LINE(x, f, k->tx_line, WB_LINE_WRITE, k->st->fn.ack);
+    IPC_LINE(x, f, k->tx_line, WB_LINE_WRITE, k->st->fn.ack);
     if (acked(f)) net_charge(x, k->st->fn.clean_rtx);
     while (acked(f)) {
         b = skb_remove_first(&k->rtx);
@@ -173,7 +173,7 @@ static enum wb_ret rcv_step(struct wb_exec *x, void *frame)
     struct tcp_state *st = k->st;
     WB_BEGIN(f);
     net_charge(x, st->fn.established);
-    SOCK_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.established);
+    IPC_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.established);
     /* a softirq finds the head where the sender has just written it; who copies looks at both at once */
     if (x->level == WB_LEVEL_TASK && !(f->p->bytes && direct(x, f)))
         SKB_LOOK(x, f, &st->pool, f->p->skb, st->fn.established);
@@ -225,7 +225,7 @@ static enum wb_ret v4_step(struct wb_exec *x, void *frame)
         tcp_count(x, st, TCP_BACKLOGGED, 1);
     } else if (st->prequeue && k->ucopy.task) {
         net_charge(x, st->fn.prequeue);
-        SOCK_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.prequeue);
+        IPC_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.prequeue);
         net_append(&k->prequeue, f->p);
         tcp_count(x, st, TCP_PREQUEUED, 1);
         if (prequeue_full(k)) {

@@ -170,7 +170,7 @@ static enum wb_ret recv_step(struct wb_exec *x, void *frame)
     IPC_FGET(x, f, k->k.file_line, st->net.fn.sys_recvfrom);
     TCP_OWN(x, f, k);
     net_charge(x, st->fn.recvmsg);
-    SOCK_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.recvmsg);
+    IPC_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.recvmsg);
     for (;;) {
         if (k->rx.first) {
             WB_CALL(x, f, take_queued(x, f));

@@ -169,7 +169,7 @@ static enum wb_ret send_step(struct wb_exec *x, void *frame)
     IPC_FGET(x, f, k->k.file_line, st->net.fn.sys_sendto);
     TCP_OWN(x, f, k);
     net_charge(x, st->fn.sendmsg);
-    SOCK_LINE(x, f, k->tx_line, WB_LINE_WRITE, st->fn.sendmsg);
+    IPC_LINE(x, f, k->tx_line, WB_LINE_WRITE, st->fn.sendmsg);
     while (f->left && !f->why) {
         if (k->k.shutdown & SOCK_SEND_SHUTDOWN) {
             f->why = IPC_EPIPE;

@@ -124,7 +124,7 @@ static enum wb_ret send_step(struct wb_exec *x, void *frame)
     WB_FLUSH(x, f);
     f->b = skb_take(x, &st->pool, f->bytes);
     SKB_USE(x, f, &st->pool, (&(struct skb_move){f->b, 0, f->bytes, f->buf, 0}), SKB_IN, st->pool.fn_alloc);
-    SOCK_LINE(x, f, k->k.wmem_line, WB_LINE_RMW, st->fn.push);
+    IPC_LINE(x, f, k->k.wmem_line, WB_LINE_RMW, st->fn.push);
     net_charge(x, st->fn.push);
     WB_FLUSH(x, f);
     k->sent += f->bytes;
@@ -181,7 +181,7 @@ static enum wb_ret recv_step(struct wb_exec *x, void *frame)
     if (f->b) {
         f->n = WB_MIN(f->bytes, f->b->len);
         SKB_USE(x, f, &st->pool, (&(struct skb_move){f->b, 0, f->n, f->buf, 0}), SKB_OUT, st->fn.recvmsg);
-        SOCK_LINE(x, f, k->k.rmem_line, WB_LINE_RMW, st->fn.datagram);
+        IPC_LINE(x, f, k->k.rmem_line, WB_LINE_RMW, st->fn.datagram);
         k->k.rmem -= f->b->truesize;
         k->taken += f->b->len;
         skb_put(x, &st->pool, f->b);
