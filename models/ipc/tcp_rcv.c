@@ -25,7 +25,8 @@ static enum wb_ret release_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     net_charge(x, f->st->net.fn.release_data);
     if (f->b->cookie[TCP_CLONED])
-        WB_TOUCH(x, f, WB_SPAN(f->b->page, shared_info(pool, f->b), 64), WB_RANDOM, WB_WRITE, f->st->net.fn.release_data);
+        WB_TOUCH(x, f, WB_SPAN(f->b->page, shared_info(pool, f->b), 64), WB_RANDOM, WB_WRITE,
+                 f->st->net.fn.release_data);
     WB_FLUSH(x, f);
     if (!--f->b->cookie[TCP_REFS]) skb_put(x, &f->st->pool, f->b);
     WB_END();

@@ -117,8 +117,9 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
     {KEY("sync_wakeups", BOOL), .def = "true", .help = "The sync hint counts in placement. Off: it is ignored there.",
      .source = "Linux try_to_wake_up, wake_affine"},
     {KEY("wake_queue", ENUM), .choices = "llc l2", .def = "llc",
-     .help = "Wakeups of a CPU that shares no cache of this level with the waker are queued on it instead of taking its "
-             "runqueue's lock (TTWU_QUEUE, 5.4 on). l2 was proposed in August 2023.",
+     .help =
+         "Wakeups of a CPU that shares no cache of this level with the waker are queued on it instead of taking its "
+         "runqueue's lock (TTWU_QUEUE, 5.4 on). l2 was proposed in August 2023.",
      .source = "Linux kernel/sched/core.c ttwu_queue_cond: last-level caches"},
     {KEY("wake_affine", BOOL), .def = "true",
      .help = "Domains with WAKE_AFFINE pull woken tasks. Off: the flag is cleared everywhere.",
