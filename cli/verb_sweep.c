@@ -354,7 +354,8 @@ static char *part_path(const char *whole, int rank, int size)
 static int join_part(struct sweep *w, const char *path, struct store_fault *f)
 {
     size_t copied;
-    struct store *s = store_open_read(path, f);
+    /* For writing: a rank that is still at work on it must not lose its file. */
+    struct store *s = store_open_write(path, wb_scenario_name(w->s), w->model, f);
     int rc = s ? store_merge(study_store(w->study), s, &copied, f) : -1;
     store_close(s);
     if (!rc) unlink(path);
