@@ -184,6 +184,21 @@ static void print_cases(const struct conform_result *r, const struct out_style *
     printf("\n");
 }
 
+static void print_newidle(const struct conform_result *r, const struct out_style *s)
+{
+    const struct conform_newidle *n = &r->newidle;
+    uint64_t waits = n->idle - n->idle_quiet;
+    printf("%sNewly idle%s\n  went idle %" PRIu64 " times, %" PRIu64
+           " while somebody waited: of these the model finds nothing to pull "
+           "%" PRIu64 " times\n",
+           s->bold, s->off, n->idle, waits, n->idle_agree);
+    if (n->pulls)
+        printf("  pulled %" PRIu64 " times: the model from the same CPU %" PRIu64 ", same level %" PRIu64
+               ", other level %" PRIu64 ", nothing %" PRIu64 "\n",
+               n->pulls, n->same_cpu, n->same_level, n->other_level, n->nothing);
+    printf("\n");
+}
+
 static void print_domains(const struct conform_result *r, const struct out_style *s)
 {
     static const char *const head[] = {"domain", "idle calls", "gained",     "busy calls", "gained", "newidle calls",
@@ -218,6 +233,7 @@ static void print_all(const struct cli_options *o, const struct conform_result *
     print_rules(r, &s);
     print_facts(r, &s);
     print_confusion(r, &s);
+    print_newidle(r, &s);
     print_domains(r, &s);
     print_cases(r, &s);
 }

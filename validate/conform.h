@@ -109,6 +109,14 @@ struct conform_domain {
     uint64_t model_affine;                                /* the model's, over the same wakeups */
 };
 
+/* Newly idle balancing, by recorded events: a CPU goes idle, or pulls a task as it runs out of work. The model is asked
+ * what it would pull, had it time for all levels (the gates are times, which a recording does not hold). */
+struct conform_newidle {
+    uint64_t idle, idle_quiet;                                  /* went idle; of these nobody waited anywhere */
+    uint64_t idle_agree;                                        /* not quiet, and the model finds nothing either */
+    uint64_t pulls, same_cpu, same_level, other_level, nothing; /* pulled; the model's source */
+};
+
 struct conform_options {
     const char *machine; /* -m: name, file or synthetic string; NULL: the recording's notes, else one cache */
     const char *kernel;  /* -k; NULL: the recording's notes */
@@ -134,6 +142,7 @@ struct conform_result {
     size_t ncases;
     struct conform_domain *domain;
     size_t ndomains;
+    struct conform_newidle newidle;
     uint64_t moves_newidle, moves_softirq, moves_stopper, moves_other; /* recorded moves that are no wakeups */
     uint64_t repaired; /* times the rebuilt state contradicted the recording */
 };

@@ -41,6 +41,7 @@ struct conform {
     uint64_t *last_event;            /* [ncpus] ns */
     bool *unknown;                   /* [ncpus] after lost events */
     bool *bound;                     /* [ntasks] */
+    bool starting;                   /* a section's first state is being made */
     uint64_t now, shift;             /* ns of the model; added to the section's times */
     uint64_t tick_ns, next_tick;
     struct conform_tally *by_rule; /* [nrules of the policy] */
@@ -93,6 +94,9 @@ void conform_score_fork(struct conform *c, const struct trace_event *e, const st
 /* conform_stat.c */
 void conform_count_move(struct conform *c, const struct trace_event *e, bool wakeup);
 void conform_count_affine(struct conform *c, const struct trace_event *e);
+/* An idle CPU that has just run out of work; src: whom it pulled from in the recording, or TRACE_NO_CPU. */
+void conform_newidle(struct conform *c, cpu_id cpu, uint16_t src);
+bool conform_is_newidle(const struct conform *c, const struct trace_event *e, bool wakeup);
 int conform_schedstat(struct conform *c) WB_MUST_USE;
 /* conform_score.c */
 int conform_finish(struct conform *c) WB_MUST_USE;

@@ -92,6 +92,20 @@ static json_t *domains_json(const struct conform_result *r)
     return list;
 }
 
+static json_t *newidle_json(const struct conform_newidle *n)
+{
+    json_t *o = json_object();
+    put(o, "idle", n->idle);
+    put(o, "idle_nobody_waits", n->idle_quiet);
+    put(o, "idle_agree", n->idle_agree);
+    put(o, "pulls", n->pulls);
+    put(o, "same_cpu", n->same_cpu);
+    put(o, "same_level", n->same_level);
+    put(o, "other_level", n->other_level);
+    put(o, "nothing", n->nothing);
+    return o;
+}
+
 static json_t *confusion_json(const struct conform_result *r)
 {
     json_t *o = json_object();
@@ -148,6 +162,7 @@ json_t *conform_json(const struct conform_result *r)
     put(moves, "stopper", r->moves_stopper);
     put(moves, "other", r->moves_other);
     json_object_set_new(o, "moves", moves);
+    json_object_set_new(o, "newidle", newidle_json(&r->newidle));
     json_object_set_new(o, "domains", domains_json(r));
     json_object_set_new(o, "health", trace_health_json(r->trace, &r->health));
     return o;

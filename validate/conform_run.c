@@ -62,6 +62,7 @@ static void do_switch(struct conform *c, cpu_id cpu, uint32_t task, uint32_t nex
     if (n && n->on_cpu) return;
     c->r->repaired += wb_drive_switch(c->s, cpu, n, state);
     if (next) return;
+    if (!c->starting) conform_newidle(c, cpu, TRACE_NO_CPU);
     c->idle_epoch[cpu]++;
     c->idle_seen[cpu] = c->now;
 }
@@ -268,6 +269,11 @@ static void migrate(struct conform *c, const struct trace_event *e, bool wakeup)
 {
     struct wb_task *t = conform_task(c, e->task);
     conform_count_move(c, e, wakeup);
+    if (conform_is_newidle(c, e, wakeup) && !t->on_cpu && t->on_rq) {
+        note_leaving(c, e->cpu, e->by, WB_INTERRUPTIBLE); /* its task sleeps: schedule() has taken it off */
+        c->r->repaired += wb_drive_switch(c->s, e->cpu, NULL, WB_INTERRUPTIBLE);
+        conform_newidle(c, e->cpu, e->from);
+    }
     if (e->to < c->r->ncpus && !t->on_cpu) (void)wb_drive_move(c->s, t, e->to);
 }
 
@@ -318,8 +324,10 @@ static void walk_section(struct conform *c, const struct trace_section *s, struc
     memset(open, 0, c->t->ntasks * sizeof *open);
     if (!c->next_tick) c->next_tick = start + c->shift;
     pass(c, start + c->shift);
+    c->starting = true;
     fall_asleep(c);
     first_state(c, s);
+    c->starting = false;
     for (size_t i = s->first; i < s->first + s->n; i++) {
         pass(c, c->t->event[i].ns + c->shift);
         settle_all(c, p, i);

@@ -43,6 +43,57 @@ void conform_count_move(struct conform *c, const struct trace_event *e, bool wak
     c->moved[depth_of(c, e->from, e->to)]++;
 }
 
+/* By itself, for itself, in task context: what its current task leaves behind. */
+bool conform_is_newidle(const struct conform *c, const struct trace_event *e, bool wakeup)
+{
+    if (wakeup || e->cpu != e->to || !e->by || e->context == TRACE_CTX_SOFTIRQ || e->context == TRACE_CTX_HARDIRQ)
+        return false;
+    return strncmp(c->t->task[e->by].comm, "migration/", 10) != 0 && wb_rq(c->s, e->cpu)->nr_running <= 1;
+}
+
+static bool somebody_waits(const struct conform *c)
+{
+    for (cpu_id i = 0; i < c->r->ncpus; i++) {
+        const struct wb_rq *rq = wb_rq(c->s, i);
+        if (rq->nr_running - fair_rq(rq)->nr_delayed > 1) return true;
+    }
+    return false;
+}
+
+/* With time for every level: the gate compares times. */
+static struct wb_drive_pull ask(struct conform *c, cpu_id cpu)
+{
+    struct fair_rq *r = fair_rq(wb_rq(c->s, cpu));
+    uint64_t avg_idle = r->avg_idle;
+    r->avg_idle = UINT64_MAX / 2;
+    struct wb_drive_pull p = wb_drive_newidle(c->s, cpu);
+    r->avg_idle = avg_idle;
+    return p;
+}
+
+void conform_newidle(struct conform *c, cpu_id cpu, uint16_t src)
+{
+    struct conform_newidle *n = &c->r->newidle;
+    if (src == TRACE_NO_CPU) {
+        n->idle++;
+        if (somebody_waits(c))
+            n->idle_agree += ask(c, cpu).src == WB_NO_CPU;
+        else
+            n->idle_quiet++;
+        return;
+    }
+    struct wb_drive_pull p = ask(c, cpu);
+    n->pulls++;
+    if (p.src == WB_NO_CPU)
+        n->nothing++;
+    else if (p.src == src)
+        n->same_cpu++;
+    else if (p.depth == depth_of(c, cpu, src))
+        n->same_level++;
+    else
+        n->other_level++;
+}
+
 /* ---- schedstat ---- */
 
 struct stat_line {

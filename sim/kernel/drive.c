@@ -118,6 +118,33 @@ struct wb_choice wb_drive_fork(struct wb_sim *s, struct wb_task *parent, struct 
     return c;
 }
 
+/* Queued there, neither running nor a sleeper with a debt. */
+static bool has_waiting(const struct wb_sim *s, cpu_id cpu)
+{
+    for (uint32_t i = 2 * s->ncpus; i < s->ntasks; i++) {
+        const struct wb_task *t = s->task[i];
+        if (t->cpu == cpu && t->on_rq && !t->on_cpu && !t->delayed) return true;
+    }
+    return false;
+}
+
+struct wb_drive_pull wb_drive_newidle(struct wb_sim *s, cpu_id cpu)
+{
+    const struct wb_balance_ops *o = s->ops->balance_newidle;
+    struct wb_exec *x = wb_drive_context(s, cpu, WB_LEVEL_TASK);
+    struct wb_balance b = {.kind = WB_BAL_NEWIDLE, .this_cpu = cpu, .exec_cpu = cpu, .dst = cpu, .src = WB_NO_CPU};
+    struct wb_drive_pull none = {.src = WB_NO_CPU};
+    if (!o || !o->begin(x, &b)) return none;
+    while (o->next(x, &b)) {
+        b.src = WB_NO_CPU;
+        bool found = o->find(x, &b);
+        x->seg->nparts = 0;
+        if (found && b.src != WB_NO_CPU && has_waiting(s, b.src))
+            return (struct wb_drive_pull){.src = b.src, .depth = b.sd->depth, .rule = rule_of(s, b.rule)};
+    }
+    return none;
+}
+
 /* ---- tell ---- */
 
 void wb_drive_unpend(struct wb_sim *s, struct wb_task *t)

@@ -41,6 +41,15 @@ void wb_drive_tick(struct wb_sim *s, cpu_id cpu);
 struct wb_choice wb_drive_place(struct wb_sim *s, const struct wb_wakeup *w, enum wb_level level);
 struct wb_choice wb_drive_fork(struct wb_sim *s, struct wb_task *parent, struct wb_task *child, cpu_id cpu);
 
+/* What newly idle balancing of an idle CPU would pull from, level by level, were there time for all of them: the first
+ * source that has a waiting task. WB_NO_CPU: none. */
+struct wb_drive_pull {
+    cpu_id src;
+    uint8_t depth; /* of the domain */
+    wb_rule rule;
+};
+struct wb_drive_pull wb_drive_newidle(struct wb_sim *s, cpu_id cpu);
+
 /* Tell. A wakeup under way on its target's list (ttwu_queue_wakelist) until it is queued. */
 void wb_drive_pend(struct wb_sim *s, struct wb_task *t, cpu_id cpu);
 void wb_drive_unpend(struct wb_sim *s, struct wb_task *t);
