@@ -18,11 +18,16 @@ void wb_spin_alias(struct wb_spinlock *l, struct wb_spinlock *as)
     l->alias = true;
 }
 
+/* Kernels built for one CPU have no lock prefixes (kernel.build = "up"). */
+static enum wb_line_op built(const struct wb_exec *x, enum wb_line_op op)
+{
+    return op == WB_LINE_RMW && !x->sim->k.smp ? WB_LINE_RMW_PLAIN : op;
+}
+
 void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn)
 {
     struct wb_line_cost cost;
-    if (kind == WB_LINE_RMW && !x->sim->k.smp) kind = WB_LINE_RMW_PLAIN; /* no lock prefix (kernel.build = "up") */
-    wb_line_access(x->sim->hw, x->cpu, line, (enum wb_line_op)kind, x->sim->now, &cost);
+    wb_line_access(x->sim->hw, x->cpu, line, built(x, (enum wb_line_op)kind), x->sim->now, &cost);
     if (cost.queue + cost.transfer) wb_charge(x, fn, WB_CAT_LINE, cost.queue + cost.transfer);
     if (cost.local) wb_charge(x, fn, (enum wb_cat)x->sim->fn[fn].cat, cost.local);
 }
@@ -32,7 +37,7 @@ static void spin_line(struct wb_exec *x, uint32_t line, enum wb_line_op op, uint
 {
     struct wb_line_cost cost;
     uint16_t caller = x->caller;
-    wb_line_access(x->sim->hw, x->cpu, line, op, x->sim->now, &cost);
+    wb_line_access(x->sim->hw, x->cpu, line, built(x, op), x->sim->now, &cost);
     fn = spin_label(x, fn);
     if (cost.queue + cost.transfer) wb_charge(x, fn, WB_CAT_LINE, cost.queue + cost.transfer);
     if (cost.local) wb_charge(x, fn, WB_CAT_LOCK, cost.local);
