@@ -47,12 +47,15 @@ static const struct {
 static void describe(FILE *f, const char *file, const struct conform_result *r)
 {
     const struct conform_tally *t = &r->total, *k = &r->fork;
-    fprintf(f, "%s %s wakeups %llu known %llu/%llu derived %llu/%llu/%llu forks %llu/%llu %llu/%llu inferred %llu\n",
+    fprintf(f,
+            "%s %s wakeups %llu known %llu/%llu derived %llu/%llu/%llu forks %llu/%llu %llu/%llu inferred %llu pulls "
+            "%llu/%llu\n",
             file, r->kernel, (unsigned long long)r->wakeups, (unsigned long long)t->known_agree,
             (unsigned long long)t->known, (unsigned long long)t->derived_agree, (unsigned long long)t->derived_possible,
             (unsigned long long)t->derived, (unsigned long long)k->known_agree, (unsigned long long)k->known,
             (unsigned long long)k->derived_agree, (unsigned long long)k->derived,
-            (unsigned long long)r->health.count[TRACE_H_FROM_IDLE]);
+            (unsigned long long)r->health.count[TRACE_H_FROM_IDLE], (unsigned long long)r->newidle.same_cpu,
+            (unsigned long long)r->newidle.pulls);
 }
 
 static char *read_golden(void)
