@@ -76,6 +76,7 @@ static void a_wakeup_under_way_is_seen(void **state)
     wb_drive_pend(k.s, first, 1);
     assert_int_equal(wb_drive_place(k.s, &w, WB_LEVEL_TASK).cpu, 0);
     wb_drive_unpend(k.s, first);
+    assert_false(first->waking);
     assert_int_equal(wb_drive_place(k.s, &w, WB_LEVEL_TASK).cpu, 1);
     wb_drive_pend(k.s, first, 1);
     wb_drive_queue(k.s, first, WB_ENQ_WAKEUP);

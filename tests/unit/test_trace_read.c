@@ -168,12 +168,13 @@ static void missing_switch_from_idle(void **state)
     struct trace *t = read_text("x-1 [000] d..2. 1.000000: " SWITCH(
         "x", "1", "S", "swapper/0",
         "0") "<idle>-0 [000] dNh2. 1.000010: sched_wakeup: comm=y pid=2 prio=120 target_cpu=000\n"
+             "z-3 [001] d..2. 1.000015: sched_wakeup: comm=u pid=7 prio=120 target_cpu=001\n"
              "y-2 [000] d..2. 1.000020: " SWITCH("y", "2", "S", "swapper/0", "0"));
     struct trace_health h;
     assert_int_equal(trace_infer(t, &h), 0);
     assert_int_equal(h.count[TRACE_H_FROM_IDLE], 1);
     assert_int_equal(h.count[TRACE_H_SWITCH], 0);
-    assert_int_equal(t->nevents, 4);
+    assert_int_equal(t->nevents, 5);
     const struct trace_event *e = &t->event[2]; /* behind the wakeup, at its time */
     assert_int_equal(e->kind, TRACE_SWITCH);
     assert_int_equal(e->inferred, TRACE_INFERRED);
