@@ -100,7 +100,7 @@ void skb_pool_init(struct wb_sim *s, struct skb_pool *p, uint32_t version, uint3
 /* At most n more buffers, of at most `bytes` each, will be alive at once. */
 void skb_reserve(struct skb_pool *p, uint32_t n, uint32_t bytes);
 
-/* Immediate (flush first): a buffer for `bytes` from this CPU's list; charges alloc_skb. Its memory is touched by
+/* Immediate: a buffer for `bytes` from this CPU's list; charges alloc_skb. Its memory is touched by
  * SKB_ALLOC, or by SKB_USE when it is filled. */
 struct skb *skb_take(struct wb_exec *x, struct skb_pool *p, uint32_t bytes);
 /* Immediate: back to this CPU's list; charges kfree_skb. */
@@ -121,16 +121,13 @@ bool skb_copy_start(struct wb_exec *x, const struct skb_pool *p, const struct sk
         WB_FLUSH(x, f); \
         WB_FRAMED_(f, skb_copy_start((x), (p), (m), (dir), (fn))); \
     } while (0)
-/* Head and data at once: written (SKB_IN) or read (SKB_OUT). Up to SKB_SHORT bytes they are one random touch under
- * `fn`, bound by latency, and a copy in reach; more are a touch of the head and a stream. */
+/* The buffer is in nobody else's hands, so no flush comes first. Head and data at once: written (SKB_IN) or read
+ * (SKB_OUT). Up to SKB_SHORT bytes they are one random touch under `fn`, bound by latency, and a copy in reach; more
+ * are a touch of the head and a stream. */
 #define SKB_SHORT 512u
 bool skb_use_start(struct wb_exec *x, const struct skb_pool *p, const struct skb_move *m, enum skb_direction dir,
                    uint16_t fn);
-#define SKB_USE(x, f, p, m, dir, fn) \
-    do { \
-        WB_FLUSH(x, f); \
-        WB_FRAMED_(f, skb_use_start((x), (p), (m), (dir), (fn))); \
-    } while (0)
+#define SKB_USE(x, f, p, m, dir, fn) WB_FRAMED_(f, skb_use_start((x), (p), (m), (dir), (fn)))
 /* The head alone. SKB_ALLOC: dst = a buffer for n bytes whose head this CPU has written; dst must lie in the frame.
  * SKB_LOOK: its reader looks at it. */
 #define SKB_ALLOC(x, f, p, dst, n) \

@@ -28,7 +28,7 @@ static enum wb_ret wake_step(struct wb_exec *x, void *frame)
     f->ret = -1;
     wb_charge_fn(x, f->how.fn);
     if (f->how.callback_lock) IPC_LINE(x, f, f->k->callback_line, WB_LINE_RMW, f->how.fn);
-    WB_LINE(x, f, f->k->wait.lock.line, WB_LINE_READ, f->how.fn);
+    IPC_LINE(x, f, f->k->wait.lock.line, WB_LINE_READ, f->how.fn);
     if (wb_waitq_active(&f->k->wait)) {
         WB_CALL(x, f,
                 wb_wake_up(x, &f->k->wait, 1u << WB_INTERRUPTIBLE, f->how.nr_exclusive, f->how.sync ? WB_WF_SYNC : 0));

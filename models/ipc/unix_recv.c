@@ -45,7 +45,7 @@ static enum wb_ret free_step(struct wb_exec *x, void *frame)
         IPC_LINE(x, f, k->callback_line, WB_LINE_RMW, st->fn.write_space);
         IPC_LINE(x, f, k->callback_line, WB_LINE_RMW, st->fn.write_space);
     }
-    IPC_LINE(x, f, k->wmem_line, WB_LINE_RMW, st->fn.wfree);
+    wb_line_soon(x, k->wmem_line, WB_LINE_RMW, st->fn.wfree);
     skb_put(x, &st->pool, f->b);
     WB_END();
 }

@@ -65,10 +65,10 @@ static enum wb_ret alloc_step(struct wb_exec *x, void *frame)
         WB_LINE(x, f, k->wmem_line, WB_LINE_READ, st->fn.alloc);
     }
     if (k->shutdown & SOCK_SEND_SHUTDOWN) WB_RETURN(x, IPC_EPIPE);
-    WB_FLUSH(x, f);
+    /* Charged at the time of the check; there a buffer is allocated in between. */
     c->b = skb_take(x, &st->pool, c->n);
     c->b->cookie[0] = c->b->cookie[1] = WB_NO_LINE;
-    WB_LINE(x, f, k->wmem_line, WB_LINE_RMW, st->fn.alloc);
+    wb_line_soon(x, k->wmem_line, WB_LINE_RMW, st->fn.alloc);
     k->wmem += c->b->truesize;
     WB_RETURN(x, 0);
     WB_END();

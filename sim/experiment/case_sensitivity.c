@@ -18,6 +18,7 @@
 #include "wakebal/units.h"
 
 struct end {
+    int64_t v;
     const char *key;
     char value[64];
 };
@@ -76,10 +77,26 @@ static void add_end(struct ranges *g, const struct wb_config *cfg, const char *p
     g->end = need(realloc(g->end, (g->nends + 1) * sizeof *g->end));
     struct end *e = &g->end[g->nends++];
     e->key = path;
+    e->v = v;
     range_text(cfg, path, v, e->value, sizeof e->value);
 }
 
-/* All ends, from the variants that matter, each key once. */
+/* Is this the end of an assumed cost's range in this variant? Variants on other machines have ranges of their own. */
+static bool is_end_of(const struct wb_config *cfg, const char *path, int64_t v)
+{
+    if (!wb_cfg_has(cfg, path)) return false;
+    const struct wb_origin *o = wb_cfg_origin(cfg, path);
+    return o->status == WB_ASSUMED && o->range_lo <= o->range_hi && (v == o->range_lo || v == o->range_hi);
+}
+
+static bool is_known(const struct ranges *g, const char *path, int64_t v)
+{
+    for (size_t k = 0; k < g->nends; k++)
+        if (!strcmp(g->end[k].key, path) && g->end[k].v == v) return true;
+    return false;
+}
+
+/* All ends, from the variants that matter, each once. */
 static void collect_ends(struct ranges *g)
 {
     const struct wb_config *base = wb_scenario_config(g->c->scenario);
@@ -88,11 +105,9 @@ static void collect_ends(struct ranges *g)
         const struct wb_config *cfg = g->c->variant[v].cfg;
         for (size_t i = 0; g->c->variant[v].predicts && (path = wb_cfg_path_at(cfg, i)); i++) {
             const struct wb_origin *o = wb_cfg_origin(cfg, path);
-            bool known = false;
-            for (size_t k = 0; k < g->nends; k++) known = known || !strcmp(g->end[k].key, path);
-            if (known || o->status != WB_ASSUMED || o->range_lo > o->range_hi || !is_sensitive(base, path)) continue;
-            add_end(g, cfg, path, o->range_lo);
-            add_end(g, cfg, path, o->range_hi);
+            if (o->status != WB_ASSUMED || o->range_lo > o->range_hi || !is_sensitive(base, path)) continue;
+            if (!is_known(g, path, o->range_lo)) add_end(g, cfg, path, o->range_lo);
+            if (!is_known(g, path, o->range_hi)) add_end(g, cfg, path, o->range_hi);
         }
     }
 }
@@ -116,7 +131,7 @@ static struct wb_config *trial_config(struct ranges *g, size_t variant, const st
 
 static int add_trial(struct ranges *g, size_t end, size_t variant)
 {
-    if (!wb_cfg_has(g->c->variant[variant].cfg, g->end[end].key)) return 0;
+    if (!is_end_of(g->c->variant[variant].cfg, g->end[end].key, g->end[end].v)) return 0;
     struct wb_config *cfg = trial_config(g, variant, &g->end[end]);
     if (!cfg) return -1;
     struct trial *t = &g->trial[g->ntrials++];

@@ -24,10 +24,10 @@ static enum wb_line_op built(const struct wb_exec *x, enum wb_line_op op)
     return op == WB_LINE_RMW && !x->sim->k.smp ? WB_LINE_RMW_PLAIN : op;
 }
 
-void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn)
+static void use_line(struct wb_exec *x, uint32_t line, int kind, uint16_t fn, sim_time when)
 {
     struct wb_line_cost cost;
-    wb_line_access(x->sim->hw, x->cpu, line, built(x, (enum wb_line_op)kind), x->sim->now, &cost);
+    wb_line_access(x->sim->hw, x->cpu, line, built(x, (enum wb_line_op)kind), when, &cost);
     if (cost.queue + cost.transfer) wb_charge(x, fn, WB_CAT_LINE, cost.queue + cost.transfer);
     if (cost.local) wb_charge(x, fn, (enum wb_cat)x->sim->fn[fn].cat, cost.local);
 }
@@ -42,6 +42,16 @@ static void spin_line(struct wb_exec *x, uint32_t line, enum wb_line_op op, uint
     if (cost.queue + cost.transfer) wb_charge(x, fn, WB_CAT_LINE, cost.queue + cost.transfer);
     if (cost.local) wb_charge(x, fn, WB_CAT_LOCK, cost.local);
     x->caller = caller;
+}
+
+void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn)
+{
+    use_line(x, line, kind, fn, x->sim->now);
+}
+
+void wb_line_soon(struct wb_exec *x, uint32_t line, int kind, uint16_t fn)
+{
+    use_line(x, line, kind, fn, x->sim->now + wb_charged(x));
 }
 
 static void own(struct wb_exec *x, struct wb_spinlock *l)

@@ -288,6 +288,9 @@ void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l); /* flush first (the
 /* Plain access to a contended line at the current time (flush first); charges wait and transfer. kind: enum wb_access
  * of machine.h */
 void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn);
+/* The same without a flush: the access comes after what has been charged, but it is served now, before accesses that
+ * others make meanwhile. For a few nanoseconds at most. */
+void wb_line_soon(struct wb_exec *x, uint32_t line, int kind, uint16_t fn);
 #define WB_LINE(x, f, line, kind, fn) \
     do { \
         WB_FLUSH(x, f); \
