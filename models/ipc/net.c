@@ -124,7 +124,6 @@ static enum wb_ret rx_step(struct wb_exec *x, void *frame)
         net_charge(x, fn->netif_receive_skb);
         net_charge(x, fn->ip_rcv);
         WB_CALL(x, f, f->p->receive(x, f->p));
-        WB_FLUSH(x, f);
     }
     f->n->backlog[x->cpu].scheduled = false;
     WB_END();

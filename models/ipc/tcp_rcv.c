@@ -8,6 +8,7 @@ struct release {
     struct wb_frame h;
     struct tcp_state *st;
     struct skb *b;
+    bool last;
 };
 
 /* struct skb_shared_info, which has the count of references, lies behind the data. */
@@ -24,11 +25,12 @@ static enum wb_ret release_step(struct wb_exec *x, void *frame)
     const struct skb_pool *pool = &f->st->pool;
     WB_BEGIN(f);
     net_charge(x, f->st->net.fn.release_data);
+    WB_FLUSH(x, f);
+    f->last = !--f->b->cookie[TCP_REFS];
     if (f->b->cookie[TCP_CLONED])
         WB_TOUCH(x, f, WB_SPAN(f->b->page, shared_info(pool, f->b), 64), WB_RANDOM, WB_WRITE,
                  f->st->net.fn.release_data);
-    WB_FLUSH(x, f);
-    if (!--f->b->cookie[TCP_REFS]) skb_put(x, &f->st->pool, f->b);
+    if (f->last) skb_put(x, &f->st->pool, f->b);
     WB_END();
 }
 
@@ -66,8 +68,8 @@ static enum wb_ret ack_step(struct wb_exec *x, void *frame)
     struct tcp_sock *k = f->k;
     struct skb *b;
     WB_BEGIN(f);
-    net_charge(x, k->st->fn.ack);
     IPC_LINE(x, f, k->tx_line, WB_LINE_WRITE, k->st->fn.ack);
+    net_charge(x, k->st->fn.ack);
     if (acked(f)) net_charge(x, k->st->fn.clean_rtx);
     while (acked(f)) {
         b = skb_remove_first(&k->rtx);
@@ -76,7 +78,6 @@ static enum wb_ret ack_step(struct wb_exec *x, void *frame)
         f->freed = true;
         WB_CALL(x, f, tcp_release(x, k->st, b));
     }
-    WB_FLUSH(x, f);
     if (f->freed && k->k.nospace && has_room(k)) {
         k->k.nospace = false;
         WB_CALL(x, f, tcp_wake(x, k, TCP_WAKE_ROOM));
@@ -173,8 +174,8 @@ static enum wb_ret rcv_step(struct wb_exec *x, void *frame)
     struct tcp_sock *k = f->k;
     struct tcp_state *st = k->st;
     WB_BEGIN(f);
-    net_charge(x, st->fn.established);
     IPC_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.established);
+    net_charge(x, st->fn.established);
     /* a softirq finds the head where the sender has just written it; who copies looks at both at once */
     if (x->level == WB_LEVEL_TASK && !(f->p->bytes && direct(x, f)))
         SKB_LOOK(x, f, &st->pool, f->p->skb, st->fn.established);
@@ -189,7 +190,6 @@ static enum wb_ret rcv_step(struct wb_exec *x, void *frame)
         WB_CALL(x, f, tcp_release(x, st, f->p->skb));
         net_packet_put(&st->net, f->p);
     }
-    WB_FLUSH(x, f);
     if (tcp_may_send(k)) WB_CALL(x, f, tcp_push(x, k));
     WB_END();
 }
@@ -225,8 +225,8 @@ static enum wb_ret v4_step(struct wb_exec *x, void *frame)
         net_append(&k->backlog, f->p);
         tcp_count(x, st, TCP_BACKLOGGED, 1);
     } else if (st->prequeue && k->ucopy.task) {
-        net_charge(x, st->fn.prequeue);
         IPC_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.prequeue);
+        net_charge(x, st->fn.prequeue);
         net_append(&k->prequeue, f->p);
         tcp_count(x, st, TCP_PREQUEUED, 1);
         if (prequeue_full(k)) {

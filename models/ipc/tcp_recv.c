@@ -32,7 +32,6 @@ static enum wb_ret wait_step(struct wb_exec *x, void *frame)
     f->e.autoremove = true;
     WB_CALL(x, f, wb_prepare_to_wait(x, &k->k.wait, &f->e, false, WB_INTERRUPTIBLE));
     TCP_DISOWN(x, f, k);
-    WB_FLUSH(x, f);
     if (!k->rx.first && !(k->k.shutdown & SOCK_RCV_SHUTDOWN) && !x->task->killed) WB_CALL(x, f, wb_schedule(x));
     TCP_OWN(x, f, k);
     WB_CALL(x, f, wb_finish_wait(x, &k->k.wait, &f->e));
@@ -58,7 +57,6 @@ static enum wb_ret prequeue_step(struct wb_exec *x, void *frame)
 {
     struct prequeue *f = frame;
     WB_BEGIN(f);
-    WB_FLUSH(x, f);
     wb_bh_disable(x);
     while ((f->p = net_remove_first(&f->k->prequeue))) WB_CALL(x, f, tcp_do_rcv(x, f->k, f->p));
     WB_FLUSH(x, f);
@@ -169,8 +167,8 @@ static enum wb_ret recv_step(struct wb_exec *x, void *frame)
     net_charge(x, st->net.fn.sys_recvfrom);
     IPC_FGET(x, f, k->k.file_line, st->net.fn.sys_recvfrom);
     TCP_OWN(x, f, k);
-    net_charge(x, st->fn.recvmsg);
     IPC_LINE(x, f, k->rx_line, WB_LINE_WRITE, st->fn.recvmsg);
+    net_charge(x, st->fn.recvmsg);
     for (;;) {
         if (k->rx.first) {
             WB_CALL(x, f, take_queued(x, f));

@@ -168,8 +168,8 @@ static enum wb_ret send_step(struct wb_exec *x, void *frame)
     net_charge(x, st->net.fn.sys_sendto);
     IPC_FGET(x, f, k->k.file_line, st->net.fn.sys_sendto);
     TCP_OWN(x, f, k);
-    net_charge(x, st->fn.sendmsg);
     IPC_LINE(x, f, k->tx_line, WB_LINE_WRITE, st->fn.sendmsg);
+    net_charge(x, st->fn.sendmsg);
     while (f->left && !f->why) {
         if (k->k.shutdown & SOCK_SEND_SHUTDOWN) {
             f->why = IPC_EPIPE;
@@ -178,7 +178,6 @@ static enum wb_ret send_step(struct wb_exec *x, void *frame)
             f->why = x->ret;
         } else {
             f->n = (uint32_t)WB_MIN(f->left, (uint64_t)st->mss);
-            WB_FLUSH(x, f);
             f->b = skb_take(x, &st->pool, f->n);
             SKB_USE(x, f, &st->pool, (&(struct skb_move){f->b, 0, f->n, f->buf, f->off}), SKB_IN, st->pool.fn_alloc);
             queue_buffer(f);

@@ -121,7 +121,6 @@ static enum wb_ret send_step(struct wb_exec *x, void *frame)
     IPC_FGET(x, f, k->k.file_line, st->net->fn.sys_sendto);
     net_charge(x, st->fn.sendmsg);
     net_charge_n(x, st->fn.append, fragments(st, f->bytes));
-    WB_FLUSH(x, f);
     f->b = skb_take(x, &st->pool, f->bytes);
     SKB_USE(x, f, &st->pool, (&(struct skb_move){f->b, 0, f->bytes, f->buf, 0}), SKB_IN, st->pool.fn_alloc);
     IPC_LINE(x, f, k->k.wmem_line, WB_LINE_RMW, st->fn.push);
