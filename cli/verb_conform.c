@@ -184,6 +184,17 @@ static void print_cases(const struct conform_result *r, const struct out_style *
     printf("\n");
 }
 
+static void print_levels(const struct conform_result *r, const struct out_style *s)
+{
+    if (!r->nlevels) return;
+    printf("%sDomains of CPU 0%s, recorded and the model's\n", s->bold, s->off);
+    for (uint32_t i = 0; i < r->nlevels; i++) {
+        const struct conform_level *l = &r->level[i];
+        printf("  %-5s %-5s %s\n", l->recorded, l->model[0] ? l->model : "-", l->differs[0] ? l->differs : "the same");
+    }
+    printf("\n");
+}
+
 static void print_newidle(const struct conform_result *r, const struct out_style *s)
 {
     const struct conform_newidle *n = &r->newidle;
@@ -233,6 +244,7 @@ static void print_all(const struct cli_options *o, const struct conform_result *
     print_rules(r, &s);
     print_facts(r, &s);
     print_confusion(r, &s);
+    print_levels(r, &s);
     print_newidle(r, &s);
     print_domains(r, &s);
     print_cases(r, &s);

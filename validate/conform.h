@@ -117,6 +117,12 @@ struct conform_newidle {
     uint64_t pulls, same_cpu, same_level, other_level, nothing; /* pulled; the model's source */
 };
 
+/* A level of CPU 0's domains: what of the recorded one is otherwise in the model. */
+struct conform_level {
+    char recorded[16], model[16]; /* names; "" = there is none */
+    char differs[320];            /* "imbalance 117, not 125"; "" = nothing */
+};
+
 struct conform_options {
     const char *machine; /* -m: name, file or synthetic string; NULL: the recording's notes, else one cache */
     const char *kernel;  /* -k; NULL: the recording's notes */
@@ -140,6 +146,8 @@ struct conform_result {
     size_t nrules;
     struct conform_case *cases; /* disagreements: known ones first come first */
     size_t ncases;
+    struct conform_level level[TRACE_LEVELS];
+    uint32_t nlevels; /* recorded ones; 0: the recording does not tell */
     struct conform_domain *domain;
     size_t ndomains;
     struct conform_newidle newidle;

@@ -91,6 +91,8 @@ void conform_score(struct conform *c, const struct trace_event *e, const struct 
                    const struct conform_answer *a, uint16_t chosen);
 void conform_describe(const struct conform *c, const struct wb_task *wakee, char *buf, size_t n);
 void conform_score_fork(struct conform *c, const struct trace_event *e, const struct conform_answer *a);
+/* conform_levels.c */
+void conform_levels(struct conform *c);
 /* conform_stat.c */
 void conform_count_move(struct conform *c, const struct trace_event *e, bool wakeup);
 void conform_count_affine(struct conform *c, const struct trace_event *e);

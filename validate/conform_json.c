@@ -92,6 +92,19 @@ static json_t *domains_json(const struct conform_result *r)
     return list;
 }
 
+static json_t *levels_json(const struct conform_result *r)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < r->nlevels; i++) {
+        json_t *o = json_object();
+        put_text(o, "recorded", r->level[i].recorded);
+        put_text(o, "model", r->level[i].model);
+        put_text(o, "differs", r->level[i].differs);
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static json_t *newidle_json(const struct conform_newidle *n)
 {
     json_t *o = json_object();
@@ -164,6 +177,7 @@ json_t *conform_json(const struct conform_result *r)
     json_object_set_new(o, "moves", moves);
     json_object_set_new(o, "newidle", newidle_json(&r->newidle));
     json_object_set_new(o, "domains", domains_json(r));
+    json_object_set_new(o, "levels", levels_json(r));
     json_object_set_new(o, "health", trace_health_json(r->trace, &r->health));
     return o;
 }

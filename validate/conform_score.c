@@ -184,6 +184,7 @@ int conform_finish(struct conform *c)
     }
     qsort(r->rule, r->nrules, sizeof *r->rule, by_use);
     for (size_t i = 0; i < r->ncases; i++) r->cases[i].rule_text = ops->rules[r->cases[i].rule];
+    conform_levels(c);
     return conform_schedstat(c);
 }
 

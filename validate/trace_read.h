@@ -80,6 +80,13 @@ struct trace_place {
     char core[64], package[64], llc[64], node[64];
 };
 
+/* A level of CPU 0's scheduling domains, of "### dom" notes. */
+#define TRACE_LEVELS 12u
+struct trace_level {
+    char name[16], flags[256]; /* as debugfs writes them: "SD_BALANCE_NEWIDLE SD_..." */
+    uint32_t imbalance_pct, min_ms, max_ms;
+};
+
 struct trace {
     char *path;
     struct trace_event *event;
@@ -95,6 +102,8 @@ struct trace {
     char *features; /* of "### features", or NULL */
     struct trace_place *place;
     uint32_t nplaces;
+    struct trace_level level[TRACE_LEVELS];
+    uint32_t nlevels;
     struct trace_index *index; /* pid to task */
 };
 

@@ -48,6 +48,32 @@ static void note_place(struct trace *t, struct trace_span s)
     t->ncpus = WB_MAX(t->ncpus, t->nplaces);
 }
 
+static uint32_t number(struct trace_span s)
+{
+    int64_t v;
+    return trace_span_number(&s, &v) && v >= 0 && v <= UINT32_MAX ? (uint32_t)v : 0;
+}
+
+/* "domain1 MC flags SD_BALANCE_NEWIDLE SD_WAKE_AFFINE  imb 117 min 4 max 8" */
+static void note_level(struct trace *t, struct trace_span s)
+{
+    if (t->nlevels == TRACE_LEVELS) return;
+    struct trace_level *l = &t->level[t->nlevels++];
+    (void)word(&s);
+    copy(l->name, sizeof l->name, word(&s));
+    while (s.at < s.end) {
+        struct trace_span w = word(&s);
+        size_t have = strlen(l->flags), n = (size_t)(w.end - w.at);
+        if (n > 3 && !memcmp(w.at, "SD_", 3) && have + n + 2 < sizeof l->flags) {
+            memcpy(l->flags + have, w.at, n);
+            memcpy(l->flags + have + n, " ", 2);
+        }
+        if (trace_span_is(w, "imb")) l->imbalance_pct = number(word(&s));
+        if (trace_span_is(w, "min")) l->min_ms = number(word(&s));
+        if (trace_span_is(w, "max")) l->max_ms = number(word(&s));
+    }
+}
+
 static void note_section(struct trace *t, struct trace_span name)
 {
     struct trace_section *more = realloc(t->section, (t->nsections + 1) * sizeof *more);
@@ -67,5 +93,6 @@ void trace_read_note(struct trace *t, struct trace_span s)
     if (trace_span_is(what, "kernel")) copy(t->kernel, sizeof t->kernel, word(&s));
     if (trace_span_is(what, "features") && !t->features) t->features = strndup(s.at, (size_t)(s.end - s.at));
     if (trace_span_is(what, "topo")) note_place(t, s);
+    if (trace_span_is(what, "dom")) note_level(t, s);
     if (trace_span_is(what, "begin")) note_section(t, word(&s));
 }

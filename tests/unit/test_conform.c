@@ -188,6 +188,28 @@ static void mainline_does_not_pack(void **state)
     conform_free(packed);
 }
 
+/* The domains that the recorded kernels built are those that the model builds; an older kernel's are others. */
+static void domains_as_recorded(void **state)
+{
+    static const struct {
+        const char *file;
+        uint32_t levels;
+    } guest[] = {{"guest_612_2s2c2t.txt", 3}, {"guest_612_1s8c1t.txt", 1}, {"guest_61_2s2c2t.txt", 3}};
+    (void)state;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(guest); i++) {
+        struct conform_result *r = run(guest[i].file, NULL, NULL), *old = run(guest[i].file, "linux-2.6.36", NULL);
+        uint32_t other = 0;
+        assert_int_equal(r->nlevels, guest[i].levels);
+        for (uint32_t k = 0; k < r->nlevels; k++) {
+            assert_string_equal(r->level[k].differs, "");
+            other += old->level[k].differs[0] != 0;
+        }
+        assert_true(other > 0);
+        conform_free(r);
+        conform_free(old);
+    }
+}
+
 static void wrong_machine_is_refused(void **state)
 {
     (void)state;
@@ -242,11 +264,11 @@ static void lost_events_hide_the_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(extracts_are_golden),        cmocka_unit_test(sums_agree),
-        cmocka_unit_test(own_traces_agree),           cmocka_unit_test(another_feature_disagrees),
-        cmocka_unit_test(mainline_does_not_pack),     cmocka_unit_test(wrong_machine_is_refused),
-        cmocka_unit_test(other_families_are_refused), cmocka_unit_test(broken_ones_are_survived),
-        cmocka_unit_test(lost_events_hide_the_state),
+        cmocka_unit_test(extracts_are_golden),      cmocka_unit_test(sums_agree),
+        cmocka_unit_test(own_traces_agree),         cmocka_unit_test(another_feature_disagrees),
+        cmocka_unit_test(mainline_does_not_pack),   cmocka_unit_test(domains_as_recorded),
+        cmocka_unit_test(wrong_machine_is_refused), cmocka_unit_test(other_families_are_refused),
+        cmocka_unit_test(broken_ones_are_survived), cmocka_unit_test(lost_events_hide_the_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
