@@ -21,6 +21,7 @@ static const struct wb_workload_ops *const workloads[] = {
     &wb_workload_pipe_latency,
     &wb_workload_tcp_rr,
     &wb_workload_udp_rr,
+    &wb_workload_unix_rr,
     &wb_workload_hackbench,
     &wb_workload_hog,
     &wb_workload_periodic,

@@ -123,8 +123,8 @@ static void print_fit(const struct calib *c)
     struct out_table *t = out_table_new("<>>>>");
     char a[4][32];
     if (!c->ntargets) return;
-    printf("\nFit by simulating the probes: %u iterations, %s, chi2 per degree of freedom %.2f\n", c->iterations,
-           c->converged ? "converged" : "NOT converged", c->chi2);
+    printf("\nFit by simulating the probes: %u iterations, %s, chi2 per figure of the worst stage %.2f\n",
+           c->iterations, c->converged ? "converged" : "NOT converged", c->chi2);
     out_table_row(t, (const char *[]){"probe", "measured", "interval", "simulated", "difference"});
     for (uint32_t i = 0; i < c->ntargets; i++) {
         const struct calib_target *g = &c->target[i];

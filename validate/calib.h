@@ -46,7 +46,8 @@ struct calib {
     uint32_t n, room;
     struct calib_target target[24];
     uint32_t ntargets;
-    double chi2; /* per degree of freedom */
+    uint32_t unknowns; /* how many were looked for */
+    double chi2;       /* per figure, of the worst stage */
     uint32_t iterations;
     bool converged;
     struct {

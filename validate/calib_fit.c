@@ -43,6 +43,24 @@ static const struct unknown unknowns[] = {
      "kernel.path.enqueue_task kernel.path.dequeue_task kernel.path.pick_next_entity kernel.path.update_curr "
      "kernel.path.place_entity kernel.path.prepare_to_wait kernel.path.finish_wait kernel.path.pipe_wait",
      1, PRIOR_SD, false, "one factor for sleeping, waking and switching"},
+    {"unix",
+     "kernel.path.unix_stream_sendmsg kernel.path.unix_stream_recvmsg kernel.path.unix_stream_data_wait "
+     "kernel.path.sock_alloc_send_pskb kernel.path.alloc_skb kernel.path.kfree_skb kernel.path.skb_release_data "
+     "kernel.path.sock_sendmsg kernel.path.sock_recvmsg kernel.path.sock_def_readable",
+     1, PRIOR_SD, false, "one factor for AF_UNIX and what all sockets share"},
+    {"udp",
+     "kernel.path.sys_sendto kernel.path.udp_sendmsg kernel.path.udp_recvmsg kernel.path.udp_rcv "
+     "kernel.path.ip_append_data kernel.path.ip_push_pending_frames kernel.path.ip_output kernel.path.ip_rcv "
+     "kernel.path.loopback_xmit kernel.path.netif_rx kernel.path.netif_receive_skb kernel.path.net_rx_action "
+     "kernel.path.skb_recv_datagram kernel.path.sock_queue_rcv_skb",
+     1, PRIOR_SD, false, "one factor for UDP, IP and the loopback device"},
+    {"tcp",
+     "kernel.path.tcp_sendmsg kernel.path.tcp_write_xmit kernel.path.tcp_transmit_skb kernel.path.tcp_v4_rcv "
+     "kernel.path.tcp_rcv_established kernel.path.tcp_ack kernel.path.tcp_clean_rtx_queue kernel.path.tcp_recvmsg "
+     "kernel.path.tcp_cleanup_rbuf kernel.path.tcp_rcv_space_adjust kernel.path.tcp_send_ack "
+     "kernel.path.tcp_send_delayed_ack kernel.path.skb_clone kernel.path.ip_queue_xmit kernel.path.lock_sock "
+     "kernel.path.release_sock",
+     1, PRIOR_SD, false, "one factor for TCP"},
     {"ipi send", "machine.ipi.send", 2000, PRIOR_SD, true, "what waking a halted CPU adds to a write"},
     {"ipi entry", "machine.ipi.entry", 1000, PRIOR_SD, true, "a wakeup of a CPU that is awake"},
     {"idle exit 0", "machine.idle.i0.exit", 3000, PRIOR_SD, true, "trip after no idle time and after 20 us"},
@@ -50,20 +68,30 @@ static const struct unknown unknowns[] = {
     {"idle exit 2", "machine.idle.i2.exit", 8000, PRIOR_SD, true, "trip after 2 ms of idle time"},
 };
 #define UNKNOWNS WB_ARRAY_SIZE(unknowns)
-#define KEYS_MAX 64
+#define IPI_AT 8u /* the first that needs two CPUs; the idle states are the last three */
+#define IDLE_AT (UNKNOWNS - CALIB_IDLE_STATES)
+#define KEYS_MAX 96
 /* What is believed before anything is measured: an unknown lies within a factor of e^1.5 = 4.5 of its start (one
  * deviation); a copy in the kernel, within a factor of 2 of the string move that was measured in user mode. It hardly
  * weighs beside a figure known to 1 %, and keeps unknowns that the figures say little about near something possible.
  * Steps of the search beyond a factor of 200 are cut. */
 
-/* Figures that the fit meets, without the distance. The first ones need one CPU only. */
-static const struct {
-    const char *name;
+/* The fit goes in stages, each with its own unknowns and figures, so that a bad figure between two CPUs does not spoil
+ * what one CPU tells, and sockets build on what pipes have told. far: the figures have a distance. */
+static const struct stage {
+    const char *figures;
+    uint32_t first, free;
     bool far;
-} figures[] = {
-    {"pipe_1", false},       {"pipe_4k", false},       {"pipe_16k", false},    {"pipe_64k", false},
-    {"local_trip", false},   {"far_write_0", true},    {"awake_trip", true},   {"far_trip_0", true},
-    {"far_trip_20us", true}, {"far_trip_200us", true}, {"far_trip_2ms", true},
+} stages[] = {
+    {"pipe_1 pipe_4k pipe_16k pipe_64k local_trip", 0, 5, false},
+    {"unix_trip", 5, 1, false},
+    {"udp_trip", 6, 1, false},
+    {"tcp_trip", 7, 1, false},
+    {"far_write_0", 8, 1, true},
+    {"awake_trip", 9, 1, true},
+    {"far_trip_0 far_trip_20us", 10, 1, true},
+    {"far_trip_200us", 11, 1, true},
+    {"far_trip_2ms", 12, 1, true},
 };
 
 struct fit {
@@ -71,8 +99,10 @@ struct fit {
     struct calib *c;
     struct calib_sim *sim;
     struct wb_diag *d;
-    size_t used;           /* unknowns */
-    double base[KEYS_MAX]; /* cost of each key of the factors, in order of the table */
+    double x[UNKNOWNS];       /* logarithms, as known so far */
+    uint32_t first, free;     /* unknowns of this stage */
+    uint32_t target, targets; /* figures of this stage */
+    double base[KEYS_MAX];    /* cost of each key of the factors, in order of the table */
     bool failed;
 };
 
@@ -97,8 +127,10 @@ static size_t settings(const struct fit *f, const gsl_vector *x, struct wb_overr
                        char (*value)[40])
 {
     size_t n = 0, k = 0;
-    for (size_t i = 0; i < f->used; i++) {
-        double from = log(unknowns[i].start), v = exp(fmax(fmin(gsl_vector_get(x, i), from + REACH), from - REACH));
+    for (size_t i = 0; i < f->c->unknowns; i++) {
+        bool is_free = i >= f->first && i < f->first + f->free;
+        double from = log(unknowns[i].start), at_x = is_free ? gsl_vector_get(x, i - f->first) : f->x[i];
+        double v = exp(fmax(fmin(at_x, from + REACH), from - REACH));
         for (const char *at = unknowns[i].keys; next_key(&at, key[n], 72); k++) {
             double cost = unknowns[i].ns ? v * 1e3 : f->base[k] * v;
             if (f->base[k] <= 0 && !unknowns[i].ns) continue;
@@ -121,8 +153,8 @@ static void simulate(struct fit *f, const gsl_vector *x)
     struct wb_override set[KEYS_MAX];
     char key[KEYS_MAX][72], value[KEYS_MAX][40];
     size_t n = settings(f, x, set, key, value);
-    for (uint32_t i = 0; i < f->c->ntargets; i++) {
-        struct calib_target *t = &f->c->target[i];
+    for (uint32_t i = 0; i < f->targets; i++) {
+        struct calib_target *t = &f->c->target[f->target + i];
         t->simulated = f->failed ? NAN : calib_sim_figure(f->sim, t->name, set, n, f->d);
         if (!isfinite(t->simulated)) f->failed = true;
     }
@@ -134,10 +166,10 @@ static int residuals(const gsl_vector *x, void *arg, gsl_vector *out)
     struct fit *f = arg;
     simulate(f, x);
     if (f->failed || (f->env->stop && *f->env->stop)) return GSL_EFAILED;
-    for (uint32_t i = 0; i < f->c->ntargets; i++)
-        gsl_vector_set(out, i, log(f->c->target[i].simulated / f->c->target[i].measured));
-    for (size_t i = 0; i < f->used; i++)
-        gsl_vector_set(out, f->c->ntargets + i, gsl_vector_get(x, i) - log(unknowns[i].start));
+    const struct calib_target *t = &f->c->target[f->target];
+    for (uint32_t i = 0; i < f->targets; i++) gsl_vector_set(out, i, log(t[i].simulated / t[i].measured));
+    for (uint32_t i = 0; i < f->free; i++)
+        gsl_vector_set(out, f->targets + i, gsl_vector_get(x, i) - log(unknowns[f->first + i].start));
     return GSL_SUCCESS;
 }
 
@@ -148,20 +180,23 @@ static double error_of(const struct calib_target *t)
     return fmax((t->hi - t->lo) / (2 * 1.96 * t->measured), 0.02);
 }
 
-static void choose_targets(struct calib *c, const struct probe_set *p, const char *far)
+/* Figures of a stage that were measured, and known to better than a factor of two or so. Returns how many. */
+static uint32_t choose_targets(struct calib *c, const struct probe_set *p, const char *far, const struct stage *st)
 {
-    char name[PROBE_NAME];
-    for (size_t i = 0; i < WB_ARRAY_SIZE(figures); i++) {
-        if (figures[i].far && !far) continue;
-        snprintf(name, sizeof name, figures[i].far ? "%s.%s" : "%s", figures[i].name, far);
+    char name[PROBE_NAME], list[160], *save = NULL;
+    uint32_t before = c->ntargets;
+    snprintf(list, sizeof list, "%s", st->figures);
+    for (const char *w = strtok_r(list, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+        snprintf(name, sizeof name, st->far ? "%s.%s" : "%s", w, far);
         const struct probe_figure *q = probe_find(p, name);
-        if (!q || !q->n || c->ntargets == WB_ARRAY_SIZE(c->target)) continue;
+        if (!q || !q->n || c->ntargets == WB_ARRAY_SIZE(c->target) || q->hi - q->lo > q->median) continue;
         struct calib_target *t = &c->target[c->ntargets++];
         snprintf(t->name, sizeof t->name, "%s", name);
         t->measured = q->median;
         t->lo = q->lo;
         t->hi = q->hi;
     }
+    return c->ntargets - before;
 }
 
 /* The nearest distance at which everything was measured: what the fit of interrupts and idle states stands on. */
@@ -180,28 +215,39 @@ static void remember_costs(struct fit *f)
 {
     char key[72];
     size_t k = 0;
-    for (size_t i = 0; i < f->used; i++)
+    for (size_t i = 0; i < UNKNOWNS; i++)
         for (const char *at = unknowns[i].keys; next_key(&at, key, sizeof key); k++)
             f->base[k] = unknowns[i].ns ? 1 : calib_sim_cost(f->sim, key);
 }
 
+/* Place of the first key of unknown i in the list of base costs. */
+static size_t base_at(size_t i)
+{
+    char key[72];
+    size_t k = 0;
+    for (size_t j = 0; j < i; j++)
+        for (const char *at = unknowns[j].keys; next_key(&at, key, sizeof key);) k++;
+    return k;
+}
+
 /* Rows of an unknown's keys: its estimate, and 1.96 standard errors of its logarithm each way. */
-static void put_rows(struct fit *f, size_t i, size_t *k, double x, double se)
+static void put_rows(struct fit *f, size_t i, double x, double se)
 {
     char key[72];
     const struct unknown *u = &unknowns[i];
-    for (const char *at = u->keys; next_key(&at, key, sizeof key); (*k)++) {
+    size_t k = base_at(i);
+    for (const char *at = u->keys; next_key(&at, key, sizeof key); k++) {
         if (!strncmp(key, "machine.idle.i", 14)) {
             unsigned s = (unsigned)(key[14] - '0');
             f->c->idle[s].exit_ns = exp(x);
             f->c->idle[s].lo = exp(x - 1.96 * se);
             f->c->idle[s].hi = exp(x + 1.96 * se);
-            f->c->nidle = WB_MAX(f->c->nidle, s + 1);
             continue;
         }
         struct calib_row *r = (struct calib_row *)(uintptr_t)calib_find(f->c, key);
+        if (!u->ns && f->base[k] <= 0) continue; /* this kernel has no such function */
         if (!r) r = calib_add(f->c, key, is_rate(key) ? WB_UNIT_RATE : WB_UNIT_TIME);
-        double cost = u->ns ? 1e3 : f->base[*k];
+        double cost = u->ns ? 1e3 : f->base[k];
         r->fitted = true;
         r->value = cost * exp(x);
         r->lo = cost * exp(x - 1.96 * se);
@@ -214,10 +260,18 @@ static void put_rows(struct fit *f, size_t i, size_t *k, double x, double se)
     }
 }
 
+static double sum_of_squares(gsl_multifit_nlinear_workspace *w)
+{
+    const gsl_vector *r = gsl_multifit_nlinear_residual(w);
+    double sum = 0;
+    for (size_t i = 0; i < r->size; i++) sum += pow(gsl_vector_get(r, i), 2);
+    return sum;
+}
+
 static void put_offset(struct calib *c)
 {
     const struct calib_row *send = calib_find(c, "machine.ipi.send");
-    if (!send) return;
+    if (!send || calib_find(c, "machine.ipi.offset")) return;
     double v = send->value;
     struct calib_row *r = calib_add(c, "machine.ipi.offset", WB_UNIT_TIME);
     r->assumed = true;
@@ -228,44 +282,66 @@ static void put_offset(struct calib *c)
              OFFSET_SHARE * 100);
 }
 
-static void take_result(struct fit *f, gsl_multifit_nlinear_workspace *w)
+static void take_result(struct fit *f, gsl_multifit_nlinear_workspace *w, const gsl_vector *x)
 {
-    size_t n = f->c->ntargets, p = f->used, k = 0;
-    gsl_matrix *cov = gsl_matrix_alloc(p, p);
-    gsl_vector *x = gsl_multifit_nlinear_position(w), *res = gsl_multifit_nlinear_residual(w);
-    double chi2 = 0;
+    gsl_matrix *cov = gsl_matrix_alloc(f->free, f->free);
+    double chi2 = sum_of_squares(w) / f->targets; /* the priors stand for the unknowns */
     gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(w), 0, cov);
-    for (size_t i = 0; i < n; i++) chi2 += pow(gsl_vector_get(res, i), 2);
-    f->c->chi2 = n > p ? chi2 / (double)(n - p) : chi2;
+    f->c->chi2 = fmax(f->c->chi2, chi2);
     /* When the model fits worse than the noise says; but nothing is less known than before anything was measured. */
-    double inflate = fmax(1, sqrt(f->c->chi2));
-    for (size_t i = 0; i < p; i++) put_rows(f, i, &k, gsl_vector_get(x, i), sqrt(gsl_matrix_get(cov, i, i)) * inflate);
+    double inflate = fmax(1, sqrt(chi2));
+    for (uint32_t i = 0; i < f->free; i++) {
+        f->x[f->first + i] = gsl_vector_get(x, i);
+        put_rows(f, f->first + i, gsl_vector_get(x, i),
+                 fmin(sqrt(gsl_matrix_get(cov, i, i)) * inflate, unknowns[f->first + i].prior));
+    }
     put_offset(f->c);
     simulate(f, x);
     gsl_matrix_free(cov);
 }
 
+/* A search stops short where a derivative was taken over a step of the simulation: it begins again from there, with
+ * other steps, while that brings a hundredth. */
+static int search(struct fit *f, const gsl_vector *weight, gsl_vector *x)
+{
+    static const double step[] = {0.01, 0.04, 0.015, 0.03};
+    gsl_multifit_nlinear_fdf fdf = {.f = residuals, .n = weight->size, .p = x->size, .params = f};
+    gsl_multifit_nlinear_parameters par = gsl_multifit_nlinear_default_parameters();
+    double before = INFINITY;
+    bool more = true;
+    for (size_t k = 0; k < WB_ARRAY_SIZE(step) && more; k++) {
+        int info = 0;
+        par.h_df = step[k];
+        gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &par, fdf.n, fdf.p);
+        if (!w || gsl_multifit_nlinear_winit(x, weight, &fdf, w)) f->failed = true;
+        int status = f->failed ? GSL_EFAILED : gsl_multifit_nlinear_driver(30, 1e-4, 1e-6, 1e-8, NULL, NULL, &info, w);
+        if (f->failed || (f->env->stop && *f->env->stop)) {
+            if (w) gsl_multifit_nlinear_free(w);
+            return -1;
+        }
+        f->c->iterations += (uint32_t)gsl_multifit_nlinear_niter(w);
+        gsl_vector_memcpy(x, gsl_multifit_nlinear_position(w));
+        double now = sum_of_squares(w);
+        more = now < 0.99 * before && now > 1e-3 && k + 1 < WB_ARRAY_SIZE(step);
+        before = now;
+        if (!more && status != GSL_SUCCESS && status != GSL_ENOPROG) f->c->converged = false;
+        if (!more) take_result(f, w, x);
+        gsl_multifit_nlinear_free(w);
+    }
+    return 0;
+}
+
+/* The unknowns of one stage, by its figures; those of earlier stages stand. */
 static int solve(struct fit *f)
 {
-    size_t p = f->used, n = f->c->ntargets + p; /* figures, then the unknowns' own prior */
-    gsl_multifit_nlinear_parameters par = gsl_multifit_nlinear_default_parameters();
-    par.trs = gsl_multifit_nlinear_trs_lm;
-    par.h_df = 0.01; /* simulations are whole trips in a fixed time: not smooth far below that */
-    gsl_multifit_nlinear_fdf fdf = {.f = residuals, .n = n, .p = p, .params = f};
-    gsl_vector *x = gsl_vector_alloc(p), *weight = gsl_vector_alloc(n);
-    gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &par, n, p);
-    int info = 0, rc = -1;
-    for (size_t i = 0; i < p; i++) gsl_vector_set(x, i, log(unknowns[i].start));
-    for (uint32_t i = 0; i < f->c->ntargets; i++) gsl_vector_set(weight, i, 1 / pow(error_of(&f->c->target[i]), 2));
-    for (size_t i = 0; i < p; i++) gsl_vector_set(weight, f->c->ntargets + i, 1 / pow(unknowns[i].prior, 2));
-    if (w && !gsl_multifit_nlinear_winit(x, weight, &fdf, w)) {
-        int status = gsl_multifit_nlinear_driver(40, 1e-4, 1e-6, 1e-8, NULL, NULL, &info, w);
-        f->c->converged = status == GSL_SUCCESS || status == GSL_ENOPROG;
-        f->c->iterations = (uint32_t)gsl_multifit_nlinear_niter(w);
-        rc = f->failed || (f->env->stop && *f->env->stop) ? -1 : 0;
-        if (!rc) take_result(f, w);
+    gsl_vector *x = gsl_vector_alloc(f->free), *weight = gsl_vector_alloc(f->targets + f->free);
+    for (uint32_t i = 0; i < f->free; i++) {
+        gsl_vector_set(x, i, f->x[f->first + i]);
+        gsl_vector_set(weight, f->targets + i, 1 / pow(unknowns[f->first + i].prior, 2));
     }
-    if (w) gsl_multifit_nlinear_free(w);
+    for (uint32_t i = 0; i < f->targets; i++)
+        gsl_vector_set(weight, i, 1 / pow(error_of(&f->c->target[f->target + i]), 2));
+    int rc = search(f, weight, x);
     gsl_vector_free(x);
     gsl_vector_free(weight);
     return rc;
@@ -288,24 +364,59 @@ static void spread_idle(struct calib *c, const struct probe_set *p, const char *
     }
 }
 
+/* An idle state whose figure was not usable has the exit of the one before. */
+static void fill_states(struct calib *c, const char *far)
+{
+    static const char *const trip[CALIB_IDLE_STATES] = {"far_trip_0", "far_trip_200us", "far_trip_2ms"};
+    char name[PROBE_NAME];
+    for (unsigned i = 1; i < c->nidle; i++) {
+        bool known = false;
+        snprintf(name, sizeof name, "%s.%s", trip[i], far);
+        for (uint32_t k = 0; k < c->ntargets; k++) known |= !strcmp(c->target[k].name, name);
+        if (known) continue;
+        c->idle[i].exit_ns = c->idle[i - 1].exit_ns;
+        c->idle[i].lo = c->idle[i - 1].lo;
+        c->idle[i].hi = c->idle[i - 1].hi;
+    }
+}
+
+static int run_stages(struct fit *f, const struct probe_set *p, const char *far)
+{
+    for (size_t i = 0; i < WB_ARRAY_SIZE(stages); i++) {
+        f->target = f->c->ntargets;
+        f->first = stages[i].first;
+        f->free = stages[i].free;
+        if (stages[i].far && !far) continue;
+        f->targets = choose_targets(f->c, p, far, &stages[i]);
+        if (!f->targets) continue; /* not measured: the base profile's costs stay */
+        if (solve(f) < 0) return -1;
+    }
+    return 0;
+}
+
 int calib_fit(const struct calib_env *env, const struct probe_set *p, struct calib *c, struct wb_diag *d)
 {
     const char *far = nearest_far(p);
-    struct fit f = {.env = env, .c = c, .d = d, .used = far ? UNKNOWNS : 5};
-    choose_targets(c, p, far);
-    if (c->ntargets < f.used) return 0; /* too little was measured: the base profile's costs stay */
+    struct fit f = {.env = env, .c = c, .d = d};
     /* The states must exist before they can be set. */
     c->nidle = far ? CALIB_IDLE_STATES : 0;
-    for (unsigned i = 0; i < c->nidle; i++) c->idle[i].exit_ns = c->idle[i].lo = c->idle[i].hi = unknowns[7 + i].start;
+    c->unknowns = far ? UNKNOWNS : IPI_AT;
+    c->converged = true;
+    for (size_t i = 0; i < UNKNOWNS; i++) f.x[i] = log(unknowns[i].start);
+    for (unsigned i = 0; i < c->nidle; i++)
+        c->idle[i].exit_ns = c->idle[i].lo = c->idle[i].hi = unknowns[IDLE_AT + i].start;
     spread_idle(c, p, far);
     for (unsigned i = 0; i < c->nidle; i++) c->idle[i].sigma = 0;
     f.sim = calib_sim_new(env, c, d);
     if (!f.sim) return -1;
     gsl_error_handler_t *old = gsl_set_error_handler_off();
     remember_costs(&f);
-    int rc = solve(&f);
+    int rc = run_stages(&f, p, far);
     gsl_set_error_handler(old);
     calib_sim_free(f.sim);
-    if (!rc && far) spread_idle(c, p, far);
+    if (!rc && far) {
+        fill_states(c, far);
+        spread_idle(c, p, far);
+    }
     return env->stop && *env->stop ? -EINTR : rc;
 }

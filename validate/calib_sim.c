@@ -32,6 +32,13 @@ static const char *const echo_text =
     "} ); }%s );\n"
     "run : { duration = \"%s\"; warmup = \"1 ms\"; start_spread = \"0 s\"; };\n";
 
+static const char *const socket_text =
+    "schema = 1;\n"
+    "machine : { base = \"" MACHINE_FILE "\"; };\n"
+    "kernel : { base = \"%s\"; };\n"
+    "workload = ( { kind = \"%.*s_rr\"; client_cpus = \"0\"; server_cpus = \"0\"; } );\n"
+    "run : { duration = \"10 ms\"; warmup = \"1 ms\"; start_spread = \"0 s\"; };\n";
+
 static const char *const spinners =
     ",\n  { kind = \"hog\"; count = 2; cpus = \"%u,%u\"; sched = \"idle\"; background = true; }";
 
@@ -78,6 +85,8 @@ static cpu_id partner(const struct wb_topology *t, cpu_id first, const char *far
     return first;
 }
 
+static const char *const sockets[] = {"unix_trip", "udp_trip", "tcp_trip"};
+
 /* "far_trip_20us.llc": text of its scenario. */
 static void write_scenario(const struct calib_sim *s, const char *name, char *out, size_t n)
 {
@@ -89,6 +98,11 @@ static void write_scenario(const struct calib_sim *s, const char *name, char *ou
     for (size_t i = 0; i < WB_ARRAY_SIZE(self); i++)
         if (!strcmp(name, self[i].figure)) {
             snprintf(out, n, self_text, s->env->kernel_base, 0u, self[i].size, self[i].size);
+            return;
+        }
+    for (size_t i = 0; i < WB_ARRAY_SIZE(sockets); i++)
+        if (!strcmp(name, sockets[i])) {
+            snprintf(out, n, socket_text, s->env->kernel_base, (int)strcspn(name, "_"), name);
             return;
         }
     cpu_id other = far ? partner(s->topo, 0, far + 1) : 0;
@@ -159,7 +173,10 @@ static struct wb_scenario *shape(struct calib_sim *s, const char *name, struct w
 /* Seconds of the metric that a figure is. */
 static double seconds(const struct wb_result *r, const char *name)
 {
-    const struct wb_metric *m = wb_result_find(r, 0, strstr(name, "_write") ? "send" : "trip");
+    const char *metric = strstr(name, "_write") ? "send" : "trip";
+    for (size_t i = 0; i < WB_ARRAY_SIZE(sockets); i++)
+        if (!strcmp(name, sockets[i])) metric = "transaction_time";
+    const struct wb_metric *m = wb_result_find(r, 0, metric);
     if (!m) return NAN;
     /* The mean of exact times: medians of histograms and counts per second come in steps too coarse to fit by. Ticks
      * hardly count in so short a run. */

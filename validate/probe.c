@@ -33,6 +33,8 @@ const struct probe probe_table[] = {
     {"loops", "a message that a task sends to itself", "pipe_1 pipe_4k pipe_16k pipe_64k unix_1 unix_64k udp_1 tcp_1",
      probe_loops, 0.03, false},
     {"local_echo", "one byte to and fro between two tasks of one CPU", "local_trip", probe_local_echo, 0.006, false},
+    {"socket_echo", "one byte to and fro over a socket between two tasks of one CPU", "unix_trip udp_trip tcp_trip",
+     probe_socket_echo, 0.012, false},
     {"transfer", "two CPUs write one line in turns", "transfer", probe_transfer, 0.003, true},
     {"dirty", "running in order through lines that the other CPU has just written", "dirty_read dirty_write",
      probe_dirty, 0.006, true},

@@ -56,8 +56,7 @@ static int loop(struct probe_run *r, const char *name, const int fd[2], size_t n
     return 0;
 }
 
-/* A connected pair over 127.0.0.1. fd[0] receives what is written to fd[1]. */
-static int inet_pair(int type, int fd[2])
+int probe_inet_pair(int type, int fd[2])
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t len = sizeof a;
@@ -71,8 +70,9 @@ static int inet_pair(int type, int fd[2])
                          (fd[0] = accept(l, NULL, NULL)) >= 0
                      ? 0
                      : -1;
-        else
-            rc = connect(fd[1], (struct sockaddr *)&a, sizeof a);
+        else if (!(rc = connect(fd[1], (struct sockaddr *)&a, sizeof a)) &&
+                 !(rc = getsockname(fd[1], (struct sockaddr *)&a, &len)))
+            rc = connect(l, (struct sockaddr *)&a, sizeof a);
     }
     int e = errno;
     if (type == SOCK_DGRAM && !rc)
@@ -104,11 +104,11 @@ int probe_loops(struct probe_run *r)
         if (!rc) rc = loop(r, "unix_64k", fd, 65536);
         close_pair(fd);
     }
-    if (!rc && !inet_pair(SOCK_DGRAM, fd)) {
+    if (!rc && !probe_inet_pair(SOCK_DGRAM, fd)) {
         rc = loop(r, "udp_1", fd, 1);
         close_pair(fd);
     }
-    if (!rc && !inet_pair(SOCK_STREAM, fd)) {
+    if (!rc && !probe_inet_pair(SOCK_STREAM, fd)) {
         rc = loop(r, "tcp_1", fd, 1);
         close_pair(fd);
     }

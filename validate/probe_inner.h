@@ -38,17 +38,19 @@ struct probe {
 extern const struct probe probe_table[];
 extern const size_t probe_table_n;
 
-probe_fn probe_clock, probe_lines, probe_smt, probe_gaps;            /* probe_core.c */
-probe_fn probe_caches, probe_copies, probe_memory, probe_memory_all; /* probe_cache.c */
-probe_fn probe_transfer, probe_dirty;                                /* probe_far.c */
-probe_fn probe_calls, probe_loops;                                   /* probe_call.c */
-probe_fn probe_local_echo, probe_far_echo, probe_awake_echo;         /* probe_wake.c */
+probe_fn probe_clock, probe_lines, probe_smt, probe_gaps;                       /* probe_core.c */
+probe_fn probe_caches, probe_copies, probe_memory, probe_memory_all;            /* probe_cache.c */
+probe_fn probe_transfer, probe_dirty;                                           /* probe_far.c */
+probe_fn probe_calls, probe_loops;                                              /* probe_call.c */
+probe_fn probe_local_echo, probe_socket_echo, probe_far_echo, probe_awake_echo; /* probe_wake.c */
 
 /* Add a sample; names of distance probes get ".DISTANCE". What is not finite or not above 0 is dropped. */
 void probe_put(struct probe_run *r, const char *name, enum probe_unit unit, double v);
 void probe_put_spread(struct probe_run *r, const char *name, double ns);
 /* A random cycle through the lines of m; where it begins, or NULL. */
 void **probe_make_chase(char *m, size_t bytes);
+/* A connected pair over 127.0.0.1; both ends read and write. 0 or -errno. */
+int probe_inet_pair(int type, int fd[2]);
 /* Bind the calling thread. 0 or -errno. */
 int probe_pin(cpu_id cpu);
 

@@ -232,10 +232,11 @@ static int add_place(struct maker *m, enum real_kind kind, const char *keys, enu
     return add_case(m, kind, keys, place, load, 0, "");
 }
 
-/* The one-byte pipe on pinned CPUs calibrated: it is never predicted. */
+/* What calibrated is never predicted: the one-byte pipe on pinned CPUs, and one byte over sockets on one CPU. */
 static bool calibrated(const struct family *f, enum place place)
 {
-    return f->kind == REAL_PIPE_LATENCY && !strcmp(f->keys, "message=1B") && place != FREE;
+    if (f->kind == REAL_PIPE_LATENCY) return !strcmp(f->keys, "message=1B") && place != FREE;
+    return f->kind <= REAL_UNIX_RR && !strcmp(f->keys, "request=1B response=1B") && place == SAME;
 }
 
 int valid_matrix(struct valid_set *v, const struct wb_topology *topo, const cpu_id *cpus, uint32_t ncpus,

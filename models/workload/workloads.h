@@ -14,6 +14,7 @@ extern const struct wb_workload_ops wb_workload_pipe_latency;
 extern const struct wb_workload_ops wb_workload_hackbench;
 extern const struct wb_workload_ops wb_workload_tcp_rr;
 extern const struct wb_workload_ops wb_workload_udp_rr;
+extern const struct wb_workload_ops wb_workload_unix_rr;
 extern const struct wb_workload_ops wb_workload_hog;
 extern const struct wb_workload_ops wb_workload_periodic;
 extern const struct wb_workload_ops wb_workload_custom;

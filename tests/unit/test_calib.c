@@ -43,8 +43,9 @@ static void add_direct(struct probe_set *p)
 
 #define N(a) (sizeof(a) / sizeof(a)[0])
 static const char *const fitted[] = {
-    "pipe_1",         "pipe_4k",        "pipe_16k",          "pipe_64k",           "local_trip",      "far_write_0.llc",
-    "awake_trip.llc", "far_trip_0.llc", "far_trip_20us.llc", "far_trip_200us.llc", "far_trip_2ms.llc"};
+    "pipe_1",         "pipe_4k",           "pipe_16k",           "pipe_64k",        "local_trip",
+    "unix_trip",      "udp_trip",          "tcp_trip",           "far_write_0.llc", "awake_trip.llc",
+    "far_trip_0.llc", "far_trip_20us.llc", "far_trip_200us.llc", "far_trip_2ms.llc"};
 
 static const struct {
     const char *key, *value;
