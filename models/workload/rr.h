@@ -1,5 +1,6 @@
 /*
- * rr.h - request and response: netperf TCP_RR, UDP_RR, lmbench lat_unix over any channel with two ends that both read and write.
+ * rr.h - request and response over any channel with two ends that both read and write: netperf TCP_RR and UDP_RR,
+ * lmbench lat_unix.
  *
  * netperf 2.7 src/nettest_omni.c: one request outstanding; a transaction is over when the whole response is there. A
  * client and a server are processes of their own (netserver forks one for each connection), or threads of one. One
