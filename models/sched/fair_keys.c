@@ -116,10 +116,17 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
     /* placement: switches are counterfactuals, no sysctls */
     {KEY("sync_wakeups", BOOL), .def = "true", .help = "The sync hint counts in placement. Off: it is ignored there.",
      .source = "Linux try_to_wake_up, wake_affine"},
-    {KEY("wake_queue", ENUM), .choices = "llc l2", .def = "llc",
+    {KEY("idle_search", ENUM), .choices = "first cores buddy",
+     .help =
+         "How 2.6.35 and 2.6.36 look for an idle CPU that shares the target's cache: the first one; the first core "
+         "that "
+         "is idle as a whole, from the target's own on round the package (3.3 to 3.5); or only the CPU with which the "
+         "target is paired (3.6-rc). Without it first.",
+     .source = "Linux select_idle_sibling; commit 970e178985ca"},
+    {KEY("wake_queue", ENUM), .choices = "llc l2",
      .help =
          "Wakeups of a CPU that shares no cache of this level with the waker are queued on it instead of taking its "
-         "runqueue's lock (TTWU_QUEUE, 5.4 on). l2 was proposed in August 2023.",
+         "runqueue's lock (TTWU_QUEUE, 5.4 on). Without it llc; l2 was proposed in August 2023.",
      .source = "Linux kernel/sched/core.c ttwu_queue_cond: last-level caches"},
     {KEY("wake_affine", BOOL), .def = "true",
      .help = "Domains with WAKE_AFFINE pull woken tasks. Off: the flag is cleared everywhere.",
@@ -225,6 +232,8 @@ const struct fair_knob fair_knobs[] = {
     {"policy.nr_migrate", FAIR_SINCE(FAIR_2_6_24)},
     {"policy.wake_idle", FAIR_UNTIL(FAIR_2_6_24)},
     {"policy.wake_wide", FAIR_SINCE(FAIR_5_4)},
+    {"policy.wake_queue", FAIR_SINCE(FAIR_5_4)},
+    {"policy.idle_search", FAIR_IN(FAIR_2_6_35, FAIR_2_6_36)},
     {"policy.pack", FAIR_SINCE(FAIR_6_18)},
     {"policy.pack_limit", FAIR_SINCE(FAIR_6_18)},
     {"policy.nr_cpus_configured", FAIR_UNTIL(FAIR_2_6_36)},

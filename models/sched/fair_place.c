@@ -178,6 +178,15 @@ static void take_seat(struct wb_sim *s, struct fair_sim *f, cpu_id c, struct fai
         (struct fair_llc){.nr_busy = seat->llc_size, .nr_idle_scan = seat->llc_size, .has_idle_cores = f->pl.smt};
 }
 
+static uint8_t search_of(const struct wb_config *cfg)
+{
+    static const char *const words[] = {[FAIR_SEARCH_CORES] = "cores", [FAIR_SEARCH_BUDDY] = "buddy"};
+    const char *word = wb_cfg_has(cfg, "policy.idle_search") ? wb_cfg_str(cfg, "policy.idle_search") : "first";
+    for (uint8_t i = 0; i < WB_ARRAY_SIZE(words); i++)
+        if (words[i] && !strcmp(words[i], word)) return i;
+    return FAIR_SEARCH_FIRST;
+}
+
 int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d)
 {
     struct fair_sim *f = wb_policy_data(s);
@@ -188,6 +197,7 @@ int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_dia
     f->pl.wake_idle = fair_given_bool(cfg, "policy.wake_idle", smt);
     f->pl.sync = fair_given_bool(cfg, "policy.sync_wakeups", true);
     f->pl.queue_l2 = wb_cfg_has(cfg, "policy.wake_queue") && !strcmp(wb_cfg_str(cfg, "policy.wake_queue"), "l2");
+    f->pl.search = search_of(cfg);
     fair_pack_init(f, cfg);
     f->pl.wide = fair_given_bool(cfg, "policy.wake_wide", true);
     f->pl.scratch = (struct wb_cpumask){.ncpus = f->ncpus, .nwords = WB_CPUMASK_WORDS(f->ncpus)};

@@ -42,6 +42,8 @@ struct fair_place_task {
 };
 
 /* One last-level cache (struct sched_domain_shared). */
+enum fair_search { FAIR_SEARCH_FIRST, FAIR_SEARCH_CORES, FAIR_SEARCH_BUDDY };
+
 struct fair_llc {
     uint32_t nr_busy, nr_idle_scan;
     bool has_idle_cores;
@@ -78,6 +80,7 @@ struct fair_place_sim {
     struct fair_pack pack;
     bool sync, wide;           /* switches: the sync hint counts, wake_wide() filters */
     bool queue_l2;             /* wakeups are queued across L2s too */
+    uint8_t search;            /* enum fair_search: 2.6.35, 2.6.36 */
     struct wb_cpumask scratch; /* select_idle_mask */
     uint16_t fn_affine, fn_siblings, fn_find_idlest;
 };

@@ -21,6 +21,47 @@ static cpu_id first_idle(struct placing *k, const struct wb_sd *sd)
     return WB_NO_CPU;
 }
 
+/* Linux 3.3 to 3.5: the first group of the domain, from the target's own on in ring order, whose CPUs are all idle. */
+static cpu_id first_idle_group(struct placing *k, const struct wb_sd *sd)
+{
+    for (uint32_t i = 0; i < sd->ngroups; i++) {
+        const struct wb_sg *g = wb_sd_group(sd, i);
+        bool idle = true;
+        WB_FOR_EACH_CPU (c, &g->mask) idle = idle && fair_idle_cpu(k->f, place_look(k, c));
+        if (!idle) continue;
+        WB_FOR_EACH_CPU_AND (c, &g->mask, k->p->t->allowed) return c;
+    }
+    return WB_NO_CPU;
+}
+
+/* Linux 3.6-rc, commit 970e178985ca update_domain_cache(): groups are paired from the first of the domain on; the odd
+ * one out at its end goes with the one before it. */
+static cpu_id buddy(struct placing *k, const struct wb_sd *sd)
+{
+    bool right = sd->local % 2 == 0 && sd->local + 1 < sd->ngroups;
+    if (sd->ngroups < 2) return WB_NO_CPU;
+    cpu_id c = sd->groups[right ? sd->local + 1 : sd->local - 1].first;
+    return wb_mask_test(k->p->t->allowed, c) && fair_idle_cpu(k->f, place_look(k, c)) ? c : WB_NO_CPU;
+}
+
+/* Both from the last-level cache's domain down. */
+static void search_down(struct placing *k)
+{
+    struct wb_sd *top = NULL;
+    WB_FOR_EACH_SD(sd, wb_rq(k->x->sim, k->target))
+    {
+        if (!(sd->flags & WB_SD_SHARE_PKG)) break;
+        top = sd;
+    }
+    for (struct wb_sd *sd = top; sd; sd = sd->child) {
+        cpu_id c = k->f->pl.search == FAIR_SEARCH_BUDDY ? buddy(k, sd) : first_idle_group(k, sd);
+        if (c == WB_NO_CPU) continue;
+        k->target = c;
+        k->where = sd->depth ? FAIR_W_FAR : FAIR_W_NEAR;
+        return;
+    }
+}
+
 void place_idle_sibling(struct placing *k)
 {
     cpu_id here = k->here->cpu, prev = k->prev->cpu;
@@ -28,6 +69,10 @@ void place_idle_sibling(struct placing *k)
     k->where = FAIR_W_IDLE;
     if ((k->target == here || k->target == prev) && fair_idle_cpu(k->f, place_look(k, k->target))) return;
     k->where = FAIR_W_NONE;
+    if (k->f->pl.search != FAIR_SEARCH_FIRST) {
+        search_down(k);
+        return;
+    }
     WB_FOR_EACH_SD(sd, wb_rq(k->x->sim, k->target))
     {
         if (!(sd->flags & WB_SD_SHARE_PKG)) break;

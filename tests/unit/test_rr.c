@@ -107,6 +107,30 @@ static void restarting_the_tick_costs(void **state)
     assert_true(o1 == same);
 }
 
+/* One pair that is free to move under 2.6.36: the search for an idle core begins at the waker's and walks on with every
+ * wakeup, a buddy stays a buddy. */
+static void searches_walk_or_stay(void **state)
+{
+    static const char *const search[] = {"cores", "buddy"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[400];
+        snprintf(
+            text, sizeof text,
+            "schema = 1;\nmachine : { base = \"westmere-ex-4s\"; };\nkernel : { base = \"linux-2.6.36\"; policy : { "
+            "idle_search = \"%s\"; }; };\nworkload = ( { kind = \"tcp_rr\"; } );\nrun : { duration = \"5 ms\"; warmup "
+            "= "
+            "\"1 ms\"; };\n",
+            search[i]);
+        struct simtest t = simtest_build(text, NULL, NULL);
+        assert_int_equal(wb_sim_run(t.sim), 0);
+        double moved = machine(&t, "migrations.wake"), wakes = machine(&t, "tcp.wakes");
+        assert_true(wakes > 100);
+        assert_true(i ? moved <= 2 : moved > 0.9 * wakes);
+        simtest_free(&t);
+    }
+}
+
 static void keys_pass_the_lint(void **state)
 {
     static const struct wb_workload_ops *const kinds[] = {&wb_workload_tcp_rr, &wb_workload_udp_rr};
@@ -120,7 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_pass_the_lint),         cmocka_unit_test(each_copy_does_its_work),
         cmocka_unit_test(the_command_binds_its_ends), cmocka_unit_test(datagrams_have_a_limit),
-        cmocka_unit_test(restarting_the_tick_costs),
+        cmocka_unit_test(restarting_the_tick_costs),  cmocka_unit_test(searches_walk_or_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
