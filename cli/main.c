@@ -19,6 +19,7 @@ const struct verb verb_table[] = {
     {"reproduce", verb_reproduce, "[CASE...]", "run published cases: published beside simulated, with the verdict"},
     {"plot", verb_plot, "RESULT.json|SCENARIO",
      "draw windows over time, bars with intervals, or a latency distribution"},
+    {"report", verb_report, "INPUT...", "one HTML file of a run, study, validation or of published cases"},
     {"show", verb_show, "VIEW SCENARIO", "timeline, map, topology or domains in the terminal"},
     {"check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files"},
     {"list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors"},

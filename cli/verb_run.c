@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "exit_code.h"
+#include "exp_costs.h"
 #include "exp_export.h"
 #include "exp_format.h"
 #include "registry.h"
@@ -254,6 +255,7 @@ static int report(struct run *r)
                          .points = r->points,
                          .facts = &r->facts,
                          .profile = r->profile};
+    if (r->o.export_json) exp_costs_attach(r->study, r->points->point);
     int rc = study_write_exports(&r->o, r->study, wb_axes_count(r->axes) > 0, &data_on_stdout, r->manifest);
     if (!rc) rc = study_write_manifest(&r->o, r->study, r->manifest);
     bool one = r->study->n == 1 && r->study->result[0] && !wb_axes_count(r->axes);

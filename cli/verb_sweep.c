@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "exit_code.h"
+#include "exp_costs.h"
 #include "exp_format.h"
 #include "preflight.h"
 #include "registry.h"
@@ -229,6 +230,18 @@ static int open_study(struct sweep *w, const char *base)
     return w->study ? EXIT_FINE : study_report_fault(verb, &f);
 }
 
+/* Where every cost comes from: reports show it long after the files have changed. */
+static int note_costs(struct sweep *w, struct store_fault *f)
+{
+    json_t *costs = exp_costs_of_points(w->points->point, w->points->n);
+    char *text = json_dumps(costs, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    json_decref(costs);
+    WB_MEMORY(text, "out of memory for the costs of a study");
+    int rc = store_set_fact(study_store(w->study), "costs", text, f);
+    free(text);
+    return rc;
+}
+
 /* Warm-up times are part of a point's identity, so they are found before points are written down. */
 static int register_points(struct sweep *w, const struct exp_options *opt)
 {
@@ -241,6 +254,7 @@ static int register_points(struct sweep *w, const struct exp_options *opt)
     char *text = study_manifest_text(w->manifest);
     int rc = store_set_fact(study_store(w->study), "manifest", text, &f);
     free(text);
+    if (!rc) rc = note_costs(w, &f);
     if (!rc) rc = study_register(w->study, w->points->point, w->points->n, w->place, &f);
     return rc ? study_report_fault(verb, &f) : EXIT_FINE;
 }

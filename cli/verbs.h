@@ -37,6 +37,7 @@ int verb_import(int argc, char **argv);
 int verb_list(int argc, char **argv);
 int verb_plot(int argc, char **argv);
 int verb_real(int argc, char **argv);
+int verb_report(int argc, char **argv);
 int verb_reproduce(int argc, char **argv);
 int verb_replay(int argc, char **argv);
 int verb_rerun(int argc, char **argv);

@@ -2,6 +2,7 @@
  * some. */
 #include <math.h>
 
+#include "exp_costs.h"
 #include "real_json.h"
 #include "valid.h"
 
@@ -47,6 +48,19 @@ static json_t *case_json(const struct valid_case *c, bool measured)
     return o;
 }
 
+/* Of the machine and the kernel that were predicted with; null when they cannot be read any more. */
+static json_t *costs_json(const struct valid_env *env)
+{
+    struct wb_overrides over = {.machine = env->machine, .kernel = env->kernel};
+    struct wb_diag *d = wb_diag_new();
+    struct wb_scenario *s = wb_scenario_load("pipe", env->keys, &over, d);
+    const struct wb_config *cfg = s ? wb_scenario_config(s) : NULL;
+    json_t *costs = cfg ? exp_costs_json(&cfg, NULL, 1) : json_null();
+    wb_scenario_free(s);
+    wb_diag_free(d);
+    return costs;
+}
+
 json_t *valid_json(const struct valid_set *v, const struct valid_env *env, bool measured)
 {
     json_t *list = json_array();
@@ -65,5 +79,6 @@ json_t *valid_json(const struct valid_set *v, const struct valid_env *env, bool 
                                       "inversions", (int)v->inversions, "pairs", (int)v->pairs));
     }
     json_object_set_new(o, "cases", list);
+    json_object_set_new(o, "costs", costs_json(env));
     return o;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "case.h"
+#include "exp_costs.h"
 #include "exp_export.h"
 
 static json_t *published_json(const struct case_row *r)
@@ -48,6 +49,20 @@ static json_t *variants_json(const struct case_file *c)
     return a;
 }
 
+/* Of the variants that were run. */
+static json_t *costs_json(const struct case_file *c)
+{
+    const struct wb_config **cfg = calloc(c->nvariants ? c->nvariants : 1, sizeof(struct wb_config *));
+    const char **name = calloc(c->nvariants ? c->nvariants : 1, sizeof *name);
+    WB_MEMORY(cfg && name, "out of memory for the costs of a case");
+    for (size_t i = 0; i < c->nvariants; i++)
+        if (c->study->result[i]) cfg[i] = c->variant[i].cfg, name[i] = c->variant[i].name;
+    json_t *costs = exp_costs_json(cfg, name, c->nvariants);
+    free(cfg);
+    free(name);
+    return costs;
+}
+
 json_t *case_json(struct case_file *const *c, size_t n)
 {
     json_t *cases = json_array();
@@ -61,6 +76,7 @@ json_t *case_json(struct case_file *const *c, size_t n)
         json_object_set_new(o, "rows", rows);
         json_object_set_new(o, "reported", reported);
         json_object_set_new(o, "variants", variants_json(c[i]));
+        json_object_set_new(o, "costs", costs_json(c[i]));
         json_array_append_new(cases, o);
     }
     return json_pack("{s:s,s:o}", "schema", "wakebal.cases/1", "cases", cases);

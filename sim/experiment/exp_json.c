@@ -225,6 +225,7 @@ json_t *exp_json_result(const struct exp_result *res, bool keep_samples)
         json_pack("{s:o,s:o}", "name", exp_json_text(res->kernel), "scheduler", exp_json_text(res->policy)));
     json_object_set_new(o, "label", exp_json_text(res->label));
     json_object_set_new(o, "params", params_json(res));
+    if (res->costs) json_object_set_new(o, "costs", json_loads(res->costs, 0, NULL));
     json_object_set_new(o, "metrics", metrics_json(res, keep_samples));
     json_object_set_new(o, "time", time_json(res));
     json_object_set_new(o, "profile", named_json(res->fn, res->nfn, "seconds", 1e-12));

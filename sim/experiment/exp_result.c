@@ -380,6 +380,7 @@ void exp_result_free(struct exp_result *res)
     free(res->rule);
     free(res->fault);
     free(res->note);
+    free(res->costs);
     free(res->workload);
     free(res->param);
     free(res);

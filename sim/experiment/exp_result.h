@@ -96,6 +96,7 @@ struct exp_result {
     uint32_t movable; /* tasks that may run on more than one CPU; the most of any replication */
     struct exp_note *note;
     size_t nnotes;
+    char *costs; /* JSON of exp_costs_json(), or NULL: the exports are silent on costs */
 };
 
 /* Copy what a run produced. r belongs to the simulation. */

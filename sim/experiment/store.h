@@ -47,7 +47,7 @@ struct store *store_open_write(const char *path, const char *name, const char *m
 void store_close(struct store *s);
 const char *store_path(const struct store *s);
 
-/* Facts on the study as a whole: "name", "model", "tool", "manifest", "axes". Malloc'd, or NULL. */
+/* Facts on the study as a whole: "name", "model", "tool", "manifest", "axes", "costs". Malloc'd, or NULL. */
 char *store_fact(struct store *s, const char *key);
 int store_set_fact(struct store *s, const char *key, const char *value, struct store_fault *f) WB_MUST_USE;
 

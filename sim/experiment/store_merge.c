@@ -96,16 +96,24 @@ static int merge_all(struct store *to, struct store *from, size_t *copied, struc
     return rc;
 }
 
+/* A fact that the first to have it decides. */
+static int take_fact(struct store *to, struct store *from, const char *key, struct store_fault *f)
+{
+    char *mine = store_fact(to, key), *theirs = store_fact(from, key);
+    int rc = !mine && theirs ? store_set_fact(to, key, theirs, f) : 0;
+    free(mine);
+    free(theirs);
+    return rc;
+}
+
 int store_merge(struct store *to, struct store *from, size_t *copied, struct store_fault *f)
 {
     *copied = 0;
     if (check_same_fact(to, from, "name", f) || check_same_fact(to, from, "model", f)) return -1;
     if (store_begin(to, f)) return -1;
     int rc = merge_all(to, from, copied, f);
-    char *mine = store_fact(to, "manifest"), *theirs = store_fact(from, "manifest");
-    if (!rc && !mine && theirs) rc = store_set_fact(to, "manifest", theirs, f);
-    free(mine);
-    free(theirs);
+    if (!rc) rc = take_fact(to, from, "manifest", f);
+    if (!rc) rc = take_fact(to, from, "costs", f);
     if (!rc) return store_commit(to, f);
     store_rollback(to);
     return -1;

@@ -63,6 +63,7 @@ void study_ident(const struct wb_config *cfg, const char *model, char out[65]);
 
 struct study_loaded {
     char *name, *model, *manifest; /* manifest NULL: none */
+    char *costs;                   /* JSON of exp_costs.h, or NULL */
     struct exp_study *study;       /* by place; .result[i] NULL where no replication is complete */
     size_t points;
     bool judged; /* every point rests on as many replications as its goal asked for */

@@ -112,6 +112,7 @@ static struct study_loaded *load(struct store *s, struct store_fault *f)
     l->name = store_fact(s, "name");
     l->model = store_fact(s, "model");
     l->manifest = store_fact(s, "manifest");
+    l->costs = store_fact(s, "costs");
     size_t n = 0;
     struct store_point *p = store_points(s, &n, f);
     for (size_t i = 0; p && i < n; i++) l->points += p[i].place >= 0; /* those with a place come first */
@@ -142,6 +143,7 @@ void study_loaded_free(struct study_loaded *l)
     free(l->name);
     free(l->model);
     free(l->manifest);
+    free(l->costs);
     free(l);
 }
 

@@ -30,7 +30,7 @@ export_json() {
 }
 
 sum_of() { # FILE
-    grep -vE '^ *"(version|scenario_sha256|id)":' "$1" | sha256sum | cut -d' ' -f1
+    sed '/^ "costs": \[/,/^ \],/d' "$1" | grep -vE '^ *"(version|scenario_sha256|id)":' | sha256sum | cut -d' ' -f1
 }
 
 : >"$tmp/sums"

@@ -51,7 +51,8 @@ allowed() {
     sim/scenario) echo "sim/core sim/scenario" ;;
     sim/experiment) echo "sim/core sim/machine sim/measure sim/trace sim/kernel sim/scenario sim/experiment" ;;
     models/workload) echo "models/workload models/ipc" ;;
-    models/* | plots) echo "$1" ;;
+    models/*) echo "$1" ;;
+    plots) echo "plots sim/experiment sim/core" ;;
     validate) echo "validate sim/experiment models/sched models/ipc models/workload" ;;
     cli) echo "cli plots validate models/sched models/ipc models/workload sim/experiment sim/scenario sim/core" ;;
     sim/include/wakebal) echo "" ;;
