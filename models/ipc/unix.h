@@ -10,7 +10,7 @@
  * Lines that move per message: the receiver's lock, the lock and head of its receive queue, the head of its wait
  * queue, the sender's sk_wmem_alloc (added to by the sender, subtracted from twice by the receiver), head and data of
  * the buffer, and what credentials ask for. From 2.6.36 to 3.1 each message carries references on struct pid and
- * struct cred of the sender's process: twelve locked operations, half of them by the receiver, and four plain reads
+ * struct cred of the sender's process: twelve locked operations, half of them by the receiver, and seven plain reads
  * (unix_cred.c).
  *
  * Versions: struct unix_rules. Simplified: no datagrams, names, listening sockets, passed descriptors, SO_PASSCRED,
