@@ -27,11 +27,12 @@ enum {
     OPT_SCALE,
     OPT_PREDICT_ONLY,
     OPT_FLOOR,
-    OPT_GATE
+    OPT_GATE,
+    OPT_RECORDED
 };
 
 struct request {
-    const char *calibration, *machine, *kernel, *gate;
+    const char *calibration, *machine, *kernel, *gate, *recorded;
     enum valid_depth depth;
     uint32_t rounds, replications;
     double seconds, floor;
@@ -53,6 +54,8 @@ static const struct argp_option own_options[] = {
     {"floor", OPT_FLOOR, "SHARE", 0, "Least share of right predictions, below it exit code 5 (85 %)", 2},
     {"scale", OPT_SCALE, "KEY=FACTOR", 0,
      "Negative control: multiply a cost of the model, for example machine.ipi.send=3", 3},
+    {"recorded", OPT_RECORDED, "FILE", 0,
+     "Compare with the runs of an earlier validation (its exported JSON) instead of running anything", 3},
     {"predict-only", OPT_PREDICT_ONLY, NULL, 0, "Write the predictions, run nothing for real", 3},
     {"gate", OPT_GATE, "off|warn|refuse", 0,
      "When the machine is not quiet before it: go on, say so (the default), or refuse (exit code 8)", 3},
@@ -95,6 +98,7 @@ static error_t parse_own(int key, char *arg, void *ctx)
     case 'k': r->kernel = arg; return 0;
     case OPT_QUICK: r->depth = VALID_QUICK; return 0;
     case OPT_FULL: r->depth = VALID_FULL; return 0;
+    case OPT_RECORDED: r->recorded = arg; return 0;
     case OPT_PREDICT_ONLY: r->predict_only = true; return 0;
     case OPT_ROUNDS:
         rc = parse_number(&v, "--rounds", arg, 1, VALID_ROUNDS_MAX);
@@ -272,16 +276,24 @@ static int gate(const struct request *r)
     return refuse ? EXIT_PERMISSION : EXIT_FINE;
 }
 
-static int measure_and_compare(struct request *r, struct valid_set *v, struct valid_env *env, struct wb_diag *d)
+/* Fill in what was measured: now, or in a recording. 0, -EINTR, or -1 with errors in d. */
+static int measure(struct request *r, struct valid_set *v, const struct valid_env *env, struct wb_diag *d)
 {
-    int rc = gate(r);
-    if (rc != EXIT_FINE) return rc;
+    if (r->recorded) return valid_take_recorded(v, r->recorded, d);
     if (!r->o.quiet)
         fprintf(stderr, "Running %zu cases for real, %u rounds: about %.0f s; pipes and 127.0.0.1 only\n", v->n,
                 env->rounds, (double)v->n * env->rounds * (env->seconds + 0.15));
     int done = valid_measure(v, env, d);
     progress_end(r);
-    if (done == -EINTR && !v->n) return out_stop_exit_code();
+    return done;
+}
+
+static int measure_and_compare(struct request *r, struct valid_set *v, struct valid_env *env, struct wb_diag *d)
+{
+    int rc = r->recorded ? EXIT_FINE : gate(r);
+    if (rc != EXIT_FINE) return rc;
+    int done = measure(r, v, env, d);
+    if (done == -1) return EXIT_INVALID;
     valid_score(v);
     bool silent = r->o.export_json && !strcmp(r->o.export_json, "-");
     if (!silent) print_table(r, v), print_worst(v), print_summary(r, v);

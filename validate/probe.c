@@ -40,9 +40,9 @@ const struct probe probe_table[] = {
      probe_dirty, 0.006, true},
     {"far_echo", "one byte to and fro between two CPUs, the waker working between the trips",
      "far_trip_0 far_trip_20us far_trip_200us far_trip_2ms far_write_0 far_write_20us far_write_200us far_write_2ms",
-     probe_far_echo, 0.09, true},
+     probe_far_echo, 0.38, true},
     {"awake_echo", "the same while tasks of SCHED_IDLE keep both CPUs awake", "awake_trip awake_write",
-     probe_awake_echo, 0.012, true},
+     probe_awake_echo, 0.06, true},
 };
 const size_t probe_table_n = WB_ARRAY_SIZE(probe_table);
 

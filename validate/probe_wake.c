@@ -8,11 +8,13 @@
 
 #include "probe_inner.h"
 
+#define TRIPS_MAX 4096
+
 struct echo {
     int own[2], peer[2];      /* what the waker reads and writes, what the partner does; the same number for a socket */
     double write_ns, trip_ns; /* medians */
     uint32_t n;
-    double write[512], trip[512];
+    double write[TRIPS_MAX], trip[TRIPS_MAX];
 };
 
 static void close_end(const int fd[2])
@@ -41,7 +43,8 @@ static int exchange(struct echo *e, uint64_t think_ns, uint32_t trips)
         uint64_t t1 = real_now();
         if (read(e->own[0], &c, 1) != 1) return -EPIPE;
         uint64_t t2 = real_now();
-        if (i < trips / 8) continue; /* until both have found their place */
+        /* until guest and host have settled: hosts learn how long to poll before they halt */
+        if (i < trips / 2) continue;
         e->write[e->n] = (double)(t1 - t0);
         e->trip[e->n++] = (double)(t2 - t0);
     }
@@ -116,7 +119,7 @@ static const struct {
     const char *name;
     uint64_t think_ns;
     uint32_t trips;
-} idle_times[] = {{"0", 0, 200}, {"20us", 20000, 120}, {"200us", 200000, 60}, {"2ms", 2000000, 20}};
+} idle_times[] = {{"0", 0, 3000}, {"20us", 20000, 1500}, {"200us", 200000, 300}, {"2ms", 2000000, 40}};
 
 int probe_far_echo(struct probe_run *r)
 {
@@ -147,7 +150,7 @@ int probe_awake_echo(struct probe_run *r)
     pid_t pid[2];
     pid[0] = probe_child(r->cpu, true, spin_for_ever, NULL);
     pid[1] = probe_child(r->other[r->far], true, spin_for_ever, NULL);
-    int rc = pid[0] < 0 ? (int)pid[0] : pid[1] < 0 ? (int)pid[1] : pipe_echo(&e, r->other[r->far], 0, 250);
+    int rc = pid[0] < 0 ? (int)pid[0] : pid[1] < 0 ? (int)pid[1] : pipe_echo(&e, r->other[r->far], 0, 2000);
     for (int i = 0; i < 2; i++)
         if (pid[i] > 0) probe_reap(pid[i]);
     if (rc) return rc;

@@ -126,6 +126,9 @@ struct valid_env {
 int valid_predict(struct valid_set *v, const struct valid_env *env, struct wb_diag *d) WB_MUST_USE;
 /* Run all cases for real, in rounds. 0; -EINTR; -1 with errors in d. */
 int valid_measure(struct valid_set *v, const struct valid_env *env, struct wb_diag *d) WB_MUST_USE;
+/* Instead of measuring: the runs that a validation measured before, by the cases' names. Cases that it does not have
+ * are left out. 0, or -1 with an error in d when this is no wakebal.validation/1. */
+int valid_take_recorded(struct valid_set *v, const char *path, struct wb_diag *d) WB_MUST_USE;
 void valid_score(struct valid_set *v);
 /* Of one case, from its samples: for tests too. */
 void valid_score_case(struct valid_case *c);

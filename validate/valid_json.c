@@ -1,6 +1,8 @@
 /* valid_json.c - a validation as JSON, schema wakebal.validation/1: predictions first, measurements when there are
  * some. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "exp_costs.h"
 #include "real_json.h"
@@ -81,4 +83,55 @@ json_t *valid_json(const struct valid_set *v, const struct valid_env *env, bool 
     json_object_set_new(o, "cases", list);
     json_object_set_new(o, "costs", costs_json(env));
     return o;
+}
+
+static double number_or_nan(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void take_case(struct valid_case *c, const json_t *measured)
+{
+    const json_t *runs = json_object_get(measured, "runs"), *run;
+    double together = number_or_nan(measured, "together");
+    size_t i;
+    json_array_foreach(runs, i, run)
+    {
+        if (c->rounds == VALID_ROUNDS_MAX || !json_is_number(run)) continue;
+        c->real[c->rounds] = json_number_value(run);
+        c->real_together[c->rounds++] = together;
+    }
+    c->real_p50 = number_or_nan(measured, "p50");
+    c->real_p99 = number_or_nan(measured, "p99");
+    c->real_switches = number_or_nan(measured, "switches");
+    c->real_migrations = number_or_nan(measured, "migrations");
+}
+
+int valid_take_recorded(struct valid_set *v, const char *path, struct wb_diag *d)
+{
+    json_error_t e;
+    json_t *o = json_load_file(path, 0, &e);
+    const char *schema = json_string_value(json_object_get(o, "schema"));
+    if (!o || !schema || strcmp(schema, "wakebal.validation/1")) {
+        wb_diag_add(d, WB_ERROR, "E901",
+                    (struct wb_place){.file = path, .line = o ? 0 : e.line, .col = o ? 0 : e.column},
+                    "give what `wakebal validate --export-json FILE` wrote", "%s",
+                    o ? "this is no validation (schema wakebal.validation/1)" : e.text);
+        json_decref(o);
+        return -1;
+    }
+    const json_t *list = json_object_get(o, "cases"), *one;
+    size_t k;
+    json_array_foreach(list, k, one)
+    {
+        const char *name = json_string_value(json_object_get(one, "name"));
+        for (size_t i = 0; name && i < v->n; i++)
+            if (!strcmp(v->c[i].name, name)) take_case(&v->c[i], json_object_get(one, "measured"));
+    }
+    for (size_t i = 0; i < v->n; i++)
+        if (!v->c[i].rounds && !v->c[i].failed[0])
+            snprintf(v->c[i].failed, sizeof v->c[i].failed, "not in the recording");
+    json_decref(o);
+    return 0;
 }

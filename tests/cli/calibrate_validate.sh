@@ -1,0 +1,71 @@
+#!/bin/bash
+# `wakebal calibrate` and `wakebal validate`: a short calibration for real, its files in use, refusals; the whole chain on a recorded
+# machine, where predictions must hold and a tripled cost must be rejected. Never asks how fast this machine is: it may be busy.
+set -u
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+recorded=$WB_SOURCE_DIR/tests/recorded
+cd "$dir" || exit 1
+bad=0
+
+fail() {
+    echo "FAILED: $*"
+    bad=1
+}
+# want CODES PATTERN ARGS...: one of the exit codes, and a line of stdout or stderr that matches.
+want() {
+    local codes=$1 pattern=$2
+    shift 2
+    "$WAKEBAL" "$@" >out 2>err
+    local got=$?
+    case " $codes " in *" $got "*) ;; *) fail "$*: exit $got, not $codes: $(tail -5 err)" ;; esac
+    cat out err | grep -qE -- "$pattern" || fail "$*: no line matches $pattern: $(tail -5 out err)"
+}
+# json FILE EXPRESSION: of j, by python's eyes.
+json() {
+    command -v python3 >/dev/null || return 0
+    python3 -c "import json, math; j = json.load(open('$1')); assert $2" || fail "$1: $2"
+}
+
+# A calibration for real, as short as it gets: files that load, figures that are there.
+want 0 '^Wrote me-kernel.cfg' calibrate --rounds 3 --gate off -o me --export-json cal.json
+want 0 'ok' check me-machine.cfg me-kernel.cfg
+json cal.json "j['schema'] == 'wakebal.calibration/1' and len(j['costs']) > 15 and all(c['lo'] <= c['value'] * 1.0001 for c in j['costs'])"
+json cal.json "next(c for c in j['costs'] if c['key'] == 'machine.clock')['value'] > 2e8"
+want 0 'Round trip' run lat_pipe -m ./me-machine.cfg -k ./me-kernel.cfg --set workload.trips=200 -r 2
+grep -q '"measured"' me-machine.cfg || fail "no measured cost in me-machine.cfg"
+want '0 5' 'costs differ by more than' calibrate --rounds 3 --gate off --check me
+
+# Predictions are written before anything runs, and are the same each time.
+want 0 'sha256' validate --calibration me --quick --predict-only --export-json one.json
+want 0 'sha256' validate --calibration me --quick --predict-only --export-json two.json
+cmp -s one.json two.json || fail "two predictions differ"
+json one.json "j['schema'] == 'wakebal.validation/1' and sum(c['predicted'] is not None for c in j['cases']) >= 1"
+
+# A scenario of one's own, run for real for a moment: whatever comes out, it is reported.
+cat >own.cfg <<'END'
+schema = 1;
+workload = ( { kind = "pipe_latency"; parent_cpus = "0"; child_cpus = "0"; message = "2 KiB"; } );
+END
+want '0 5' 'predictions right' validate --calibration me own.cfg --rounds 2 --seconds 0.1 --gate off --floor 0
+
+# Refusals.
+want 2 'there is no .*nosuch-machine.cfg' validate --calibration nosuch
+want 2 'KEY=FACTOR' validate --calibration me --scale nonsense
+want 2 'takes 3 to' calibrate --rounds 1
+want 2 'is not known' calibrate --gate maybe
+want 3 'no validation' validate --calibration me --quick --recorded cal.json
+cat >custom.cfg <<'END'
+schema = 1;
+workload = ( { kind = "custom"; tasks = ( { name = "a"; program = [ "loop 10", "run 1 us", "end" ]; } ); } );
+END
+want 3 'cannot be run for real' validate --calibration me custom.cfg
+
+# The whole chain on a recorded machine.
+if [ -f "$recorded/guest2.json" ]; then
+    want 0 'predictions right' validate --calibration "$recorded/guest2" --recorded "$recorded/guest2.json" --export-json scored.json
+    json scored.json "j['summary']['right'] >= 0.85 * j['summary']['scored'] and j['summary']['median_error'] < 0.10"
+    want 5 'Negative control' validate --calibration "$recorded/guest2" --recorded "$recorded/guest2.json" --scale machine.ipi.send=3
+fi
+[ $bad = 0 ] && echo "calibrate and validate: all as wanted"
+exit $bad
