@@ -101,6 +101,7 @@ struct pipe_bsd {
 
 /* Per run: shared by all pipes. */
 struct pipe_state {
+    struct wb_sim *sim;
     const struct pipe_rules *rules;
     uint32_t page_bytes;
     uint32_t slots_per_line;
@@ -111,27 +112,29 @@ struct pipe_state {
     struct pipe_counters count;
 };
 
+/* Large simulations have ten thousands: what only some generations need stands last and is there for them only. */
 struct pipe {
     struct wb_channel ch;
     struct pipe_state *st;
     const char *name;
-    struct wb_sim *sim;
     struct wb_sleeplock lock;
-    struct wb_waitq rd, wr; /* one-queue versions use rd for both sides */
+    struct wb_waitq rd;     /* one-queue versions use it for both sides */
     uint32_t line;          /* counters: cursor, used, waiting writers */
     uint32_t file_line[2];  /* by enum pipe_end: f_count of its struct file */
     uint32_t slot_line;     /* of the first slot's descriptor; the others follow, slots_per_line on each */
-    uint32_t nslots, first, used;
+    uint16_t nslots, first, used;
+    bool poll_usage;           /* somebody has polled: every write wakes the read queue (5.5+) */
+    bool filled;               /* the last copy went in */
     uint32_t oldest, newest;   /* pages of the slots in use, a list (struct wb_page_note), or WB_NO_REGION */
     uint32_t page, start, len; /* one-page versions: the region and what is in it */
     uint32_t tmp[2];           /* pages kept for the next write */
     uint32_t readers, writers, waiting_writers;
     uint32_t holders[2]; /* tasks that hold an end */
-    bool poll_usage;     /* somebody has polled: every write wakes the read queue (5.5+) */
-    bool filled;         /* the last copy went in */
-    struct pipe_bsd bsd;
     uint64_t in, out;
+    struct wb_waitq wr;  /* from PIPE_GEN_HEAD on */
+    struct pipe_bsd bsd; /* PIPE_GEN_BSD */
 };
+_Static_assert(PIPE_MAX_BYTES / 4096 <= UINT16_MAX, "slots are counted in 16 bits");
 
 /* One read() or write() under way. */
 struct pipe_call {
@@ -159,7 +162,7 @@ static inline uint32_t pipe_line_of_slot(const struct pipe *p, uint32_t i)
 }
 static inline struct wb_page_note *pipe_note(const struct pipe *p, uint32_t page)
 {
-    return wb_page_note(wb_machine_state_of(p->sim), page);
+    return wb_page_note(wb_machine_state_of(p->st->sim), page);
 }
 
 /* ---- pipe_common.c: frames that all generations use ---- */

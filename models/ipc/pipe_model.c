@@ -134,30 +134,33 @@ static uint32_t pipe_poll(const struct wb_channel *c, int end)
 /* Descriptors of n slots, on lines of their own. */
 static void make_slots(struct wb_sim *s, struct pipe *p, uint32_t n)
 {
-    p->nslots = n;
+    p->nslots = (uint16_t)n;
     p->slot_line = wb_sim_line(s);
     for (uint32_t i = p->st->slots_per_line; i < n; i += p->st->slots_per_line) (void)wb_sim_line(s);
+}
+
+static struct pipe *pipe_alloc(struct wb_sim *s, enum pipe_generation gen)
+{
+    static const size_t bytes[] = {[PIPE_GEN_PAGE] = offsetof(struct pipe, wr),
+                                   [PIPE_GEN_RING] = offsetof(struct pipe, wr),
+                                   [PIPE_GEN_HEAD] = offsetof(struct pipe, bsd),
+                                   [PIPE_GEN_BSD] = sizeof(struct pipe)};
+    return wb_sim_alloc(s, bytes[gen]);
 }
 
 static struct wb_channel *pipe_open(struct wb_sim *s, const char *name)
 {
     struct pipe_state *st = wb_ipc_state(s, &wb_ipc_pipe);
-    struct pipe *p = wb_sim_alloc(s, sizeof *p);
     WB_CHECK(st, "a pipe is opened before the kind was set up");
-    *p = (struct pipe){.ch = {.ops = &wb_ipc_pipe},
-                       .st = st,
-                       .name = name,
-                       .readers = 1,
-                       .writers = 1,
-                       .holders = {1, 1},
-                       .page = WB_NO_REGION,
-                       .oldest = WB_NO_REGION,
-                       .newest = WB_NO_REGION,
-                       .tmp = {WB_NO_REGION, WB_NO_REGION},
-                       .sim = s};
+    struct pipe *p = pipe_alloc(s, (enum pipe_generation)st->rules->gen);
+    p->ch.ops = &wb_ipc_pipe;
+    p->st = st;
+    p->name = name;
+    p->readers = p->writers = p->holders[0] = p->holders[1] = 1;
+    p->page = p->oldest = p->newest = p->tmp[0] = p->tmp[1] = WB_NO_REGION;
     wb_sleeplock_init(s, &p->lock, st->lock_kind, st->lock_sync);
     wb_waitq_init(s, &p->rd);
-    wb_waitq_init(s, &p->wr);
+    if (st->rules->gen >= PIPE_GEN_HEAD) wb_waitq_init(s, &p->wr);
     p->line = wb_sim_line(s);
     for (int e = 0; e < 2; e++) p->file_line[e] = wb_sim_line(s);
     if (st->rules->gen == PIPE_GEN_PAGE) {
@@ -181,8 +184,8 @@ static int pipe_resize(struct wb_channel *c, uint64_t bytes)
     uint64_t slots = 1, page = p->st->page_bytes;
     if (!p->st->rules->resizable || !bytes || bytes > PIPE_MAX_BYTES) return -1;
     while (slots * page < bytes) slots *= 2;
-    if (slots > p->nslots) wb_sim_pages(p->sim, (uint32_t)slots - p->nslots, p->st->page_bytes);
-    make_slots(p->sim, p, (uint32_t)slots);
+    if (slots > p->nslots) wb_sim_pages(p->st->sim, (uint32_t)slots - p->nslots, p->st->page_bytes);
+    make_slots(p->st->sim, p, (uint32_t)slots);
     return 0;
 }
 
@@ -270,6 +273,7 @@ static int pipe_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_di
     const char *version = wb_cfg_str(cfg, "kernel.pipe"), *lock = wb_cfg_str(cfg, "kernel.pipe_lock");
     int64_t page = wb_cfg_int(cfg, "kernel.page_size");
     struct pipe_state *st = wb_sim_alloc(s, sizeof *st);
+    st->sim = s;
     st->rules = pipe_rules_find(version);
     if (!st->rules)
         wb_cfg_error(cfg, d, "kernel.pipe",

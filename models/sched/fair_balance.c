@@ -79,7 +79,7 @@ static bool find(struct wb_exec *x, struct wb_balance *b)
         if (st) st->lb_nobusyq[i]++;
         return false;
     }
-    if (st) st->lb_imbalance[i] += (uint64_t)b->imbalance;
+    if (st) st->lb_imbalance[i] += (uint32_t)b->imbalance;
     b->skip_pull = wb_rq(x->sim, b->src)->nr_running <= 1;
     if (b->skip_pull && f->br->generation == FAIR_LB_TYPES) b->flags |= LADDER_PINNED;
     fair_pass(x)->left = b->imbalance;

@@ -135,13 +135,11 @@ static void label_functions(struct wb_sim *s, struct o1_sim *o)
 
 static void init_queues(struct wb_sim *s, const struct o1_sim *o)
 {
-    struct o1_task **rt = wb_sim_alloc(s, (size_t)o->ncpus * 2 * O1_RT_PRIOS * sizeof *rt);
     for (cpu_id c = 0; c < o->ncpus; c++) {
         struct o1_rq *r = o1_rq(wb_rq(s, c));
         r->active = &r->array[0];
         r->expired = &r->array[1];
         r->best_expired_prio = O1_PRIOS;
-        for (int i = 0; i < 2; i++, rt += O1_RT_PRIOS) r->array[i].rt = rt;
         r->tick_jiffies = wb_jiffies(s);
     }
 }

@@ -105,7 +105,8 @@ struct o1_array {
     uint32_t nr;
     uint64_t bitmap[3];
     struct o1_task *normal[O1_NORMAL_PRIOS]; /* heads of the lists from O1_RT_PRIOS on */
-    struct o1_task **rt;                     /* of those before: somewhere else, for hardly anybody uses them */
+    struct o1_task *first;                   /* of priority 0: the migration thread's */
+    struct o1_task **rt;                     /* of all before O1_RT_PRIOS: NULL while the run has no real-time task */
 };
 
 struct o1_rq {
@@ -172,6 +173,7 @@ struct o1_sim {
     struct ladder_rules ladder;
     bool wake_idle, smt_nice, sched_smt, sync, hot, idle_balance, busy_balance, active_balance, nohz, power_savings;
     bool has_hot_time;
+    bool rt_lists;     /* the run has real-time tasks */
     uint64_t hot_time; /* ns, overrides the domains' */
     uint32_t min_gain;
     /* state shared by all CPUs */
@@ -220,7 +222,8 @@ static inline uint64_t o1_jiffies(const struct o1_sim *o, uint64_t ms)
 /* ---- o1_array.c: priority arrays ---- */
 static inline struct o1_task *o1_array_head(const struct o1_array *a, uint32_t prio)
 {
-    return prio >= O1_RT_PRIOS ? a->normal[prio - O1_RT_PRIOS] : a->rt[prio];
+    if (prio >= O1_RT_PRIOS) return a->normal[prio - O1_RT_PRIOS];
+    return prio ? a->rt[prio] : a->first;
 }
 void o1_array_add(struct o1_array *a, struct o1_task *p);                             /* at the tail of its priority */
 void o1_array_add_before(struct o1_array *a, struct o1_task *p, struct o1_task *ref); /* same priority as ref */

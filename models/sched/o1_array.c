@@ -11,7 +11,10 @@ static void link_before(struct o1_task *p, struct o1_task *ref)
 
 static void set_head(struct o1_array *a, uint32_t prio, struct o1_task *p)
 {
-    *(prio >= O1_RT_PRIOS ? &a->normal[prio - O1_RT_PRIOS] : &a->rt[prio]) = p;
+    if (prio >= O1_RT_PRIOS)
+        a->normal[prio - O1_RT_PRIOS] = p;
+    else
+        *(prio ? &a->rt[prio] : &a->first) = p;
 }
 
 static void joined(struct o1_array *a, struct o1_task *p)

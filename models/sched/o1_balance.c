@@ -93,7 +93,7 @@ static bool find(struct wb_exec *x, struct wb_balance *b)
         if (st) st->lb_nobusyq[i]++;
         return false;
     }
-    if (st) st->lb_imbalance[i] += (uint64_t)b->imbalance;
+    if (st) st->lb_imbalance[i] += (uint32_t)b->imbalance;
     bool locks_anyway = b->kind == WB_BAL_NEWIDLE && !o->v->weighted;
     b->skip_pull = !locks_anyway && wb_rq(x->sim, b->src)->nr_running <= 1;
     return true;

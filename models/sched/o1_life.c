@@ -18,9 +18,19 @@ static bool is_rt(const struct wb_task *t)
     return t->klass == WB_CLASS_FIFO || t->klass == WB_CLASS_STOP;
 }
 
+/* Lists of real-time priorities, for the first run that has such a task: two hundred heads per CPU. */
+static void make_rt_lists(struct wb_sim *s, struct o1_sim *o)
+{
+    struct o1_task **rt = wb_sim_alloc(s, (size_t)o->ncpus * 2 * O1_RT_PRIOS * sizeof *rt);
+    for (cpu_id c = 0; c < o->ncpus; c++)
+        for (int i = 0; i < 2; i++, rt += O1_RT_PRIOS) o1_rq(wb_rq(s, c))->array[i].rt = rt;
+    o->rt_lists = true;
+}
+
 void o1_task_init(struct wb_sim *s, struct wb_task *t)
 {
-    const struct o1_sim *o = wb_policy_data(s);
+    struct o1_sim *o = wb_policy_data(s);
+    if (t->klass == WB_CLASS_FIFO && !o->rt_lists) make_rt_lists(s, o);
     struct o1_task *p = o1_task(t);
     *p = (struct o1_task){.t = t, .parent = WB_NO_TASK, .static_prio = static_prio(t)};
     p->sleep_avg = o1_bonus_sleep(o, WB_MIN(o->start_bonus, o->max_bonus));

@@ -320,6 +320,7 @@ void wb_sim_free(struct wb_sim *s)
     measure_free(s->m);
     if (s->hw) wb_machine_state_free(s->hw);
     reserve_give(s->deep.mem, (size_t)s->deep.parts * DEEP_STACK_BYTES);
+    invariants_free(s);
     evq_free(&s->q);
     free(s->task);
     free(s->names);

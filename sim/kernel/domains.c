@@ -1,6 +1,7 @@
 /* domains.c - spans, groups and domains from a ladder of levels; dropping levels that add nothing. See domains.h. */
 #include "domains.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *const wb_sd_flag_name[] = {
@@ -289,15 +290,27 @@ static void link_cpu(struct rung *rung, uint32_t n, cpu_id c, bool drop, struct 
     for (sd = *lowest; sd; sd = sd->parent) sd->depth = depth++;
 }
 
-static void add_stats(struct wb_sim *s, struct wb_sd **lowest, uint32_t ncpus)
+/* Copies what is left of each CPU's chain of domains, one behind the other, and adds statistics. */
+static void keep_domains(struct wb_sim *s, struct wb_sd **lowest, uint32_t ncpus)
 {
     size_t n = 0;
     for (cpu_id c = 0; c < ncpus; c++)
         for (struct wb_sd *sd = lowest[c]; sd; sd = sd->parent) n++;
     struct wb_sd_stats *stats = wb_sim_alloc(s, n * sizeof *stats + 1);
-    memset(stats, 0, n * sizeof *stats);
-    for (cpu_id c = 0; c < ncpus; c++)
-        for (struct wb_sd *sd = lowest[c]; sd; sd = sd->parent) sd->stats = stats++;
+    struct wb_sd *to = wb_sim_alloc(s, n * sizeof *to + 1);
+    for (cpu_id c = 0; c < ncpus; c++) {
+        struct wb_sd *below = NULL;
+        for (struct wb_sd *sd = lowest[c]; sd; sd = sd->parent) {
+            *to = *sd;
+            to->stats = stats++;
+            to->child = below;
+            if (below)
+                below->parent = to;
+            else
+                lowest[c] = to;
+            below = to++;
+        }
+    }
 }
 
 static enum domains_span unit_below(const struct domains_ladder *l, uint32_t i)
@@ -316,6 +329,20 @@ static uint32_t lost_to_distance(const struct wb_topology *topo, const struct do
     return WB_SD_EXEC | WB_SD_FORK | WB_SD_WAKE_AFFINE;
 }
 
+/* Every level of every CPU, also those that fall away: for as long as the building takes. */
+static struct wb_sd *rung_alloc(uint32_t ncpus)
+{
+    struct wb_sd *sd = calloc(ncpus, sizeof *sd);
+    WB_MEMORY(sd, "out of memory for the domains of %u CPUs", ncpus);
+    return sd;
+}
+
+static int free_rungs(const struct rung *rung, uint32_t n, int ret)
+{
+    for (uint32_t i = 0; i < n; i++) free(rung[i].sd);
+    return ret;
+}
+
 int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct domains_ladder *l,
                  struct wb_sd **lowest)
 {
@@ -329,15 +356,14 @@ int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct 
         level[i].flags &= ~lost_to_distance(topo, &l->row[i]);
         rung[i] =
             (struct rung){.level = &level[i], .span = l->row[i].span, .unit = unit_below(l, i), .row = &l->row[i]};
-        if (!nests(&b, &rung[i])) return (int)i;
-        rung[i].sd = wb_sim_alloc(s, b.ncpus * sizeof *rung[i].sd);
-        memset(rung[i].sd, 0, b.ncpus * sizeof *rung[i].sd);
+        if (!nests(&b, &rung[i])) return free_rungs(rung, i, (int)i);
+        rung[i].sd = rung_alloc(b.ncpus);
         if (rung[i].span == DOMAINS_NODES)
             raise_nodes(&b, &rung[i]);
         else
             raise_sets(&b, &rung[i]);
     }
     for (cpu_id c = 0; c < b.ncpus; c++) link_cpu(rung, l->nrows, c, l->degenerate, &lowest[c]);
-    add_stats(s, lowest, b.ncpus);
-    return -1;
+    keep_domains(s, lowest, b.ncpus);
+    return free_rungs(rung, l->nrows, -1);
 }

@@ -1,4 +1,5 @@
 /* invariants.c - what a scheduler should not let happen, counted. See invariants.h for what that is. */
+#include "reserve.h"
 #include "sim.h"
 
 #include <stdio.h>
@@ -31,9 +32,27 @@ void invariants_idle(struct wb_sim *s, cpu_id cpu, bool idle)
 
 /* ---- waits ---- */
 
-static sim_time *marks(const struct invariants *v, const struct wb_task *t)
+enum { FAULTS_ONE_CPU = 1, FAULTS_WATCH = 2 };
+
+static struct fault_wait *wait_at(const struct invariants *v, uint32_t number)
 {
-    return v->mark + (size_t)t->id * (v->levels + 1);
+    return (struct fault_wait *)(void *)(v->waits + (size_t)(number - 1) * v->wait_bytes);
+}
+
+static uint32_t wait_take(struct invariants *v)
+{
+    uint32_t i = v->wait_free;
+    if (i)
+        v->wait_free = (uint32_t)wait_at(v, i)->beside;
+    else
+        i = ++v->wait_fresh;
+    return i;
+}
+
+static void wait_give(struct invariants *v, uint32_t number)
+{
+    wait_at(v, number)->beside = v->wait_free;
+    v->wait_free = number;
 }
 
 static struct idle_watch *watch_of_mask(struct invariants *v, const struct wb_cpumask *allowed)
@@ -43,19 +62,35 @@ static struct idle_watch *watch_of_mask(struct invariants *v, const struct wb_cp
     return NULL; /* one CPU: no other could run it */
 }
 
+void invariants_allowed(struct wb_sim *s, const struct wb_task *t)
+{
+    s->invariants.task[t->id].watch = 0;
+}
+
+static struct idle_watch *watch_of(struct invariants *v, const struct task_faults *f)
+{
+    return f->watch < FAULTS_WATCH ? NULL : &v->watch[f->watch - FAULTS_WATCH];
+}
+
+static struct idle_watch *find_watch(struct invariants *v, struct task_faults *f, const struct wb_task *t)
+{
+    if (!f->watch) {
+        const struct idle_watch *w = watch_of_mask(v, t->allowed);
+        f->watch = w ? (uint32_t)(w - v->watch) + FAULTS_WATCH : FAULTS_ONE_CPU;
+    }
+    return watch_of(v, f);
+}
+
 /* The clocks that matter, as they are now. */
 static void take_marks(struct wb_sim *s, struct wb_task *t)
 {
     struct invariants *v = &s->invariants;
     struct task_faults *f = &v->task[t->id];
-    sim_time *m = marks(v, t);
-    if (f->allowed != t->allowed) {
-        f->allowed = t->allowed;
-        f->watch = watch_of_mask(v, t->allowed);
-    }
+    sim_time *m = wait_at(v, f->wait)->mark;
+    const struct idle_watch *mine = find_watch(v, f, t);
     m[v->levels] = own_read(s, t->cpu);
-    if (f->watch != v->watch) {
-        m[0] = f->watch ? watch_read(s, f->watch) : 0;
+    if (mine != v->watch) {
+        m[0] = mine ? watch_read(s, mine) : 0;
         return;
     }
     struct idle_watch **w = v->by_level + (size_t)t->cpu * v->levels;
@@ -79,12 +114,13 @@ static sim_time time_beside(struct wb_sim *s, const struct wb_task *t, cpu_id cp
 {
     struct invariants *v = &s->invariants;
     const struct task_faults *f = &v->task[t->id];
-    const sim_time *m = marks(v, t);
+    const struct idle_watch *mine = watch_of(v, f);
+    const sim_time *m = wait_at(v, f->wait)->mark;
     sim_time below = own_read(s, cpu) - m[v->levels], own = below;
-    if (!f->watch) return 0;
-    if (f->watch != v->watch) {
-        sim_time d = watch_read(s, f->watch) - m[0] - own;
-        if (d) v->level_time[covering_level(s, cpu, f->allowed)] += d;
+    if (!mine) return 0;
+    if (mine != v->watch) {
+        sim_time d = watch_read(s, mine) - m[0] - own;
+        if (d) v->level_time[covering_level(s, cpu, mine->mask)] += d;
         return d;
     }
     struct idle_watch **w = v->by_level + (size_t)cpu * v->levels;
@@ -100,12 +136,14 @@ static sim_time time_beside(struct wb_sim *s, const struct wb_task *t, cpu_id cp
 
 static void blame(struct invariants *v, struct task_faults *f, enum wb_fault_kind kind, sim_time length)
 {
-    f->count[kind]++;
+    if (!f->account) f->account = ++v->naccounts;
+    struct fault_account *a = &v->accounts[f->account - 1];
+    a->count[kind]++;
     v->count[kind]++;
     if (kind > WB_FAULT_STARVATION) return;
-    f->total[kind] += length;
+    a->total[kind] += length;
     v->total[kind] += length;
-    f->longest[kind] = WB_MAX(f->longest[kind], length);
+    a->longest[kind] = WB_MAX(a->longest[kind], length);
     v->longest[kind] = WB_MAX(v->longest[kind], length);
 }
 
@@ -113,18 +151,20 @@ static void end_wait(struct wb_sim *s, const struct wb_task *t)
 {
     struct invariants *v = &s->invariants;
     struct task_faults *f = &v->task[t->id];
-    sim_time beside = f->beside + time_beside(s, t, t->cpu), waited = s->now - t->queued_at;
-    f->waiting = false;
+    sim_time beside = wait_at(v, f->wait)->beside + time_beside(s, t, t->cpu), waited = s->now - t->queued_at;
+    wait_give(v, f->wait);
+    f->wait = 0;
     if (beside) blame(v, f, WB_FAULT_IDLE_WHILE_WAITING, beside);
     if (waited > v->bound) blame(v, f, WB_FAULT_STARVATION, waited);
 }
 
 void invariants_wait(struct wb_sim *s, struct wb_task *t)
 {
-    struct task_faults *f = &s->invariants.task[t->id];
+    struct invariants *v = &s->invariants;
+    struct task_faults *f = &v->task[t->id];
     if (t->kthread) return;
-    f->waiting = true;
-    f->beside = 0;
+    if (!f->wait) f->wait = wait_take(v);
+    wait_at(v, f->wait)->beside = 0;
     take_marks(s, t);
 }
 
@@ -132,15 +172,16 @@ void invariants_run(struct wb_sim *s, struct wb_task *t)
 {
     struct invariants *v = &s->invariants;
     struct task_faults *f = &v->task[t->id];
-    if (f->waiting) end_wait(s, t);
+    if (f->wait) end_wait(s, t);
     if (!wb_mask_test(t->allowed, t->cpu) && !t->in_migrate_list && !t->kthread) blame(v, f, WB_FAULT_AFFINITY, 0);
 }
 
 void invariants_moved(struct wb_sim *s, struct wb_task *t, cpu_id from)
 {
-    struct task_faults *f = &s->invariants.task[t->id];
-    if (!f->waiting) return;
-    f->beside += time_beside(s, t, from);
+    const struct invariants *v = &s->invariants;
+    uint32_t wait = v->task[t->id].wait;
+    if (!wait) return;
+    wait_at(v, wait)->beside += time_beside(s, t, from);
     take_marks(s, t);
 }
 
@@ -159,9 +200,13 @@ void invariants_start(struct wb_sim *s)
     struct invariants *v = &s->invariants;
     for (uint32_t i = 0; i < s->ntasks; i++) {
         struct task_faults *f = &v->task[i];
-        *f = (struct task_faults){.waiting = f->waiting, .allowed = f->allowed, .watch = f->watch};
-        if (f->waiting) take_marks(s, s->task[i]);
+        f->account = 0;
+        if (!f->wait) continue;
+        wait_at(v, f->wait)->beside = 0;
+        take_marks(s, s->task[i]);
     }
+    memset(v->accounts, 0, v->naccounts * sizeof *v->accounts);
+    v->naccounts = 0;
     memset(v->level_time, 0, v->levels * sizeof *v->level_time);
     memset(v->pingpong_depth, 0, v->levels * sizeof *v->pingpong_depth);
     memset(v->pingpong_kind, 0, sizeof v->pingpong_kind);
@@ -173,24 +218,31 @@ void invariants_start(struct wb_sim *s)
 void invariants_finish(struct wb_sim *s)
 {
     for (uint32_t i = 0; i < s->ntasks; i++)
-        if (s->invariants.task[i].waiting) end_wait(s, s->task[i]);
+        if (s->invariants.task[i].wait) end_wait(s, s->task[i]);
 }
 
 /* ---- who ---- */
 
-static uint64_t weight_of(const struct task_faults *f, enum wb_fault_kind kind)
+static const struct fault_account *account_of(const struct invariants *v, uint32_t id)
 {
-    return kind <= WB_FAULT_STARVATION ? f->total[kind] : f->count[kind];
+    static const struct fault_account none;
+    return v->task[id].account ? &v->accounts[v->task[id].account - 1] : &none;
+}
+
+static uint64_t weight_of(const struct invariants *v, uint32_t id, enum wb_fault_kind kind)
+{
+    const struct fault_account *a = account_of(v, id);
+    return kind <= WB_FAULT_STARVATION ? a->total[kind] : a->count[kind];
 }
 
 /* Keeps `best` sorted, worst task first; of equals the one that was created first. */
 static size_t insert(struct wb_sim *s, uint32_t *best, size_t n, uint32_t id, enum wb_fault_kind kind)
 {
-    const struct task_faults *task = s->invariants.task;
-    uint64_t w = weight_of(&task[id], kind);
+    const struct invariants *v = &s->invariants;
+    uint64_t w = weight_of(v, id, kind);
     size_t at = n;
     if (!w) return n;
-    while (at && weight_of(&task[best[at - 1]], kind) < w) at--;
+    while (at && weight_of(v, best[at - 1], kind) < w) at--;
     if (at == INVARIANTS_WORST) return n;
     if (n < INVARIANTS_WORST) n++;
     for (size_t i = n - 1; i > at; i--) best[i] = best[i - 1];
@@ -206,7 +258,7 @@ size_t invariants_worst(struct wb_sim *s, struct wb_fault *out)
         size_t found = 0;
         for (uint32_t i = 0; i < s->ntasks; i++) found = insert(s, best, found, i, (enum wb_fault_kind)k);
         for (size_t i = 0; i < found; i++) {
-            const struct task_faults *f = &s->invariants.task[best[i]];
+            const struct fault_account *f = account_of(&s->invariants, best[i]);
             const struct wb_task *t = s->task[best[i]];
             struct wb_fault *o = &out[n++];
             *o = (struct wb_fault){.kind = (enum wb_fault_kind)k, .count = f->count[k]};
@@ -259,6 +311,30 @@ static void index_watches(struct wb_sim *s)
         WB_FOR_EACH_CPU (c, v->watch[i].mask) v->touched[v->first[c + 1]++] = &v->watch[i];
 }
 
+static void take_pools(struct wb_sim *s)
+{
+    struct invariants *v = &s->invariants;
+    v->ntasks = s->ntasks;
+    v->wait_bytes = (uint32_t)(sizeof(struct fault_wait) + (v->levels + 1) * sizeof(sim_time));
+    v->waits = reserve_take((size_t)v->ntasks * v->wait_bytes);
+    v->accounts = reserve_take(v->ntasks * sizeof *v->accounts);
+    WB_MEMORY(v->waits && v->accounts, "out of memory for the waits of %u tasks", v->ntasks);
+}
+
+void invariants_free(struct wb_sim *s)
+{
+    const struct invariants *v = &s->invariants;
+    reserve_give(v->waits, (size_t)v->ntasks * v->wait_bytes);
+    reserve_give(v->accounts, v->ntasks * sizeof *v->accounts);
+}
+
+size_t invariants_touched(const struct wb_sim *s)
+{
+    const struct invariants *v = &s->invariants;
+    return reserve_touched(v->waits, (size_t)v->ntasks * v->wait_bytes) +
+           reserve_touched(v->accounts, v->ntasks * sizeof *v->accounts);
+}
+
 void invariants_init(struct wb_sim *s)
 {
     struct invariants *v = &s->invariants;
@@ -277,8 +353,8 @@ void invariants_init(struct wb_sim *s)
     v->own = wb_sim_alloc(s, s->ncpus * sizeof *v->own);
     v->idle = wb_sim_alloc(s, s->ncpus * sizeof *v->idle);
     for (cpu_id c = 0; c < s->ncpus; c++) v->idle[c] = true;
-    v->mark = wb_sim_alloc(s, (size_t)s->ntasks * (v->levels + 1) * sizeof *v->mark);
     v->task = wb_sim_alloc(s, s->ntasks * sizeof *v->task);
+    take_pools(s);
     v->level_time = wb_sim_alloc(s, v->levels * sizeof *v->level_time);
     v->pingpong_depth = wb_sim_alloc(s, v->levels * sizeof *v->pingpong_depth);
 }

@@ -16,7 +16,7 @@
  * Kernel threads are left out. Counting starts at the end of the warm-up: an idle-while-work-waits wait that is under
  * way then counts with its part after it, a starving one whole. Waits under way when the run ends count up to there.
  *
- * Life: invariants_init() when everything is built (takes all memory), the hooks while running, invariants_start()
+ * Life: invariants_init() when everything is built (takes all memory; invariants_free()), the hooks while running, invariants_start()
  * when the warm-up ends, invariants_finish() before figures are read. Nothing here changes what a run does.
  */
 #ifndef WB_KERNEL_INVARIANTS_H
@@ -40,15 +40,23 @@ struct idle_watch {
     sim_time clock; /* while one is: less the time when that began, so that adding `now` gives the sum */
 };
 
-/* One task's account. */
-struct task_faults {
-    bool waiting;
-    sim_time beside;   /* of the wait under way, before its last change of CPU */
+/* A wait under way: one of a pool, which holds as many as ever wait at a time. */
+struct fault_wait {
+    sim_time beside; /* before the last change of CPU; in the free list: the next one's number */
+    sim_time mark[]; /* [levels + 1]: clocks when the wait began or came to this CPU; the last one is own */
+};
+
+/* What happened to one task; those to whom nothing happened have none. */
+struct fault_account {
     sim_time total[2]; /* idle while work waits; starvation: sums of lengths */
     sim_time longest[2];
-    uint64_t count[WB_FAULT_KINDS];
-    const struct wb_cpumask *allowed; /* whose watch is... */
-    struct idle_watch *watch;         /* ...this one; NULL: a single CPU */
+    uint32_t count[WB_FAULT_KINDS];
+};
+
+/* Numbers by task, from 1; 0: none. */
+struct task_faults {
+    uint32_t wait, account;
+    uint32_t watch; /* of its affinity mask: FAULTS_ONE_CPU, or number of the watch + FAULTS_WATCH; 0: look for it */
 };
 
 struct invariants {
@@ -60,8 +68,10 @@ struct invariants {
     sim_time *own; /* [ncpus]: clock of the CPU alone, as in struct idle_watch */
     bool *idle;    /* [ncpus] */
     uint32_t nwatches;
-    sim_time *mark; /* [ntasks * (levels + 1)]: clocks when the wait began or came to this CPU; the last one is own */
     struct task_faults *task;
+    char *waits;                    /* [ntasks] of wait_bytes; reserves, of which only what was in use costs memory */
+    struct fault_account *accounts; /* [ntasks] */
+    uint32_t wait_bytes, wait_free, wait_fresh, naccounts, ntasks;
     sim_time bound;           /* of starvation */
     sim_time *level_time;     /* [levels] */
     uint64_t *pingpong_depth; /* [levels]; the last: no domain has both CPUs */
@@ -73,6 +83,10 @@ struct invariants {
 void invariants_init(struct wb_sim *s);
 void invariants_start(struct wb_sim *s);
 void invariants_finish(struct wb_sim *s);
+void invariants_free(struct wb_sim *s);
+size_t invariants_touched(const struct wb_sim *s); /* of the reserves, in bytes */
+/* The task's affinity mask is another one. */
+void invariants_allowed(struct wb_sim *s, const struct wb_task *t);
 /* A CPU goes idle or leaves it. */
 void invariants_idle(struct wb_sim *s, cpu_id cpu, bool idle);
 /* t begins to wait on its CPU; its wait is over because it runs now. */

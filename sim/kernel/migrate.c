@@ -183,6 +183,7 @@ static bool must_be_moved(struct wb_exec *x, struct asking *f)
     struct wb_task *t = f->t;
     if (f->mask) {
         t->allowed = f->mask;
+        invariants_allowed(x->sim, t);
         if (x->sim->ops->task_changed) x->sim->ops->task_changed(x, t);
         f->to = any_allowed(t, t->cpu);
     }
@@ -200,7 +201,10 @@ static enum wb_ret ask_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, f->mask ? WB_FN_SET_AFFINITY : WB_FN_EXEC);
     WB_FLUSH(x, f);
     if (f->t->state == WB_DEAD || f->t->state == WB_NEW) {
-        if (f->mask) f->t->allowed = f->mask;
+        if (f->mask) {
+            f->t->allowed = f->mask;
+            invariants_allowed(x->sim, f->t);
+        }
         WB_RETURN(x, 0);
     }
     if (!f->mask && f->t->cpu == f->to) WB_RETURN(x, 0);

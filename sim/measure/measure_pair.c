@@ -7,6 +7,7 @@
  */
 #include "measure.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "measure_inner.h"
@@ -44,14 +45,24 @@ static struct pair_group *group_of(struct wb_measure *m, uint32_t instance, cons
     return g;
 }
 
+/* On the heap: there may be one per two tasks, and no outgrown copy stays. */
+static bool pairs_grow(struct wb_measure *m)
+{
+    if (m->npairs < m->pairs_room) return true;
+    uint32_t want = m->pairs_room ? m->pairs_room + m->pairs_room / 2 : 16;
+    struct pair *p = realloc(m->pair, want * sizeof *p);
+    if (!p) return false;
+    m->pair = p;
+    m->pairs_room = want;
+    return true;
+}
+
 uint32_t measure_pair_new(struct wb_measure *m, uint32_t instance, const char *name)
 {
     WB_CHECK(instance == MEASURE_MACHINE || instance < m->ninstances, "instance %u of %u", instance, m->ninstances);
     struct pair_group *g = group_of(m, instance, name);
-    struct pair *p = measure_grow(m->a, m->pair, m->npairs, &m->pairs_room, sizeof(*p));
-    if (!g || !p) return UINT32_MAX;
-    m->pair = p;
-    p[m->npairs] = (struct pair){.group = g->index, .state = PAIR_UNKNOWN};
+    if (!g || !pairs_grow(m)) return UINT32_MAX;
+    m->pair[m->npairs] = (struct pair){.group = g->index, .state = PAIR_UNKNOWN};
     return m->npairs++;
 }
 

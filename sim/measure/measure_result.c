@@ -411,5 +411,7 @@ uint64_t measure_fingerprint(const struct wb_measure *m)
 
 void measure_free(struct wb_measure *m)
 {
-    if (m) arena_free(&m->out);
+    if (!m) return;
+    arena_free(&m->out);
+    free(m->pair);
 }

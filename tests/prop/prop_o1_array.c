@@ -84,7 +84,7 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
 {
     static struct wb_task t[TASKS];
     struct o1_task task[TASKS];
-    struct o1_task *rt[O1_RT_PRIOS] = {0};
+    struct o1_task *rt[O1_RT_PRIOS] = {0}; /* of priorities from 1 on */
     struct o1_array a = {.rt = rt};
     struct twin w = {0};
     for (uint32_t i = 0; i < TASKS; i++) task[i] = (struct o1_task){.t = &t[i]};

@@ -277,11 +277,11 @@ struct wb_sd_level {  /* parameters of a level, from the kernel profile */
     uint8_t busy_idx, idle_idx, newidle_idx, wake_idx, forkexec_idx;
     uint32_t smt_gain;
 };
-struct wb_sd_stats { /* as /proc/schedstat: [0] idle, [1] busy, [2] newly idle */
-    uint64_t lb_count[3], lb_balanced[3], lb_failed[3], lb_imbalance[3], lb_gained[3], lb_hot_gained[3], lb_nobusyq[3],
+struct wb_sd_stats { /* as /proc/schedstat, modulo 2^32 as there: [0] idle, [1] busy, [2] newly idle */
+    uint32_t lb_count[3], lb_balanced[3], lb_failed[3], lb_imbalance[3], lb_gained[3], lb_hot_gained[3], lb_nobusyq[3],
         lb_nobusyg[3];
-    uint64_t alb_count, alb_failed, alb_pushed;
-    uint64_t ttwu_wake_remote, ttwu_move_affine, ttwu_move_balance;
+    uint32_t alb_count, alb_failed, alb_pushed;
+    uint32_t ttwu_wake_remote, ttwu_move_affine, ttwu_move_balance;
 };
 struct wb_sd { /* one per CPU and level */
     const struct wb_sd_level *level;
