@@ -9,23 +9,29 @@
 #include "workload_common.h"
 #include "workloads.h"
 
-struct lat {
-    struct wb_channel *there, *back;
+/* What all pairs of an instance share. */
+struct lat_shape {
     struct wb_progress *trips, *round_trip;
     struct wb_latency *hist;
-    struct wb_task *child;
     const struct wb_dist *think;
-    uint32_t instance, buf_parent, buf_child;
     uint64_t message, total;
+    uint32_t instance;
     bool endless;
     uint16_t fn_call;
+};
+
+struct lat {
+    const struct lat_shape *shape;
+    struct wb_channel *there, *back;
+    struct wb_task *child;
+    uint32_t buf_parent, buf_child;
 };
 
 struct lat_frame {
     struct wb_frame h;
     struct lat *l;
     struct wb_stream stream;
-    uint64_t done, got;
+    uint64_t done;
     sim_time since, left;
 };
 
@@ -62,8 +68,8 @@ static void move(struct wb_exec *x, const struct lat *l, struct wb_channel *ch, 
     f->ch = ch;
     f->in = in;
     f->buf = buf;
-    f->left = l->message;
-    f->fn_call = l->fn_call;
+    f->left = l->shape->message;
+    f->fn_call = l->shape->fn_call;
 }
 
 static enum wb_ret child_step(struct wb_exec *x, void *frame)
@@ -77,7 +83,7 @@ static enum wb_ret child_step(struct wb_exec *x, void *frame)
         WB_CALL(x, f, move(x, l, l->there, true, l->buf_child));
         if (!x->ret) break;
         /* not before the first, untimed answer */
-        if (f->done++) WORKLOAD_COMPUTE(x, f, (sim_time)wb_dist_draw(l->think, &f->stream));
+        if (f->done++) WORKLOAD_COMPUTE(x, f, (sim_time)wb_dist_draw(l->shape->think, &f->stream));
         WB_CALL(x, f, move(x, l, l->back, false, l->buf_child));
         if (!x->ret) break;
     }
@@ -98,17 +104,17 @@ static enum wb_ret parent_step(struct wb_exec *x, void *frame)
     WB_CALL(x, f, move(x, l, l->there, false, l->buf_parent));
     WB_CALL(x, f, move(x, l, l->back, true, l->buf_parent));
     WB_FLUSH(x, f);
-    for (f->done = 0; l->endless || f->done < l->total; f->done++) {
+    for (f->done = 0; l->shape->endless || f->done < l->shape->total; f->done++) {
         f->since = wb_now(x);
-        WORKLOAD_COMPUTE(x, f, (sim_time)wb_dist_draw(l->think, &f->stream));
+        WORKLOAD_COMPUTE(x, f, (sim_time)wb_dist_draw(l->shape->think, &f->stream));
         WB_CALL(x, f, move(x, l, l->there, false, l->buf_parent));
         WB_CALL(x, f, move(x, l, l->back, true, l->buf_parent));
         WB_FLUSH(x, f);
-        wb_progress_add(x, l->trips, 1);
-        wb_progress_add(x, l->round_trip, 1);
-        wb_latency_add(x, l->hist, wb_now(x) - f->since);
+        wb_progress_add(x, l->shape->trips, 1);
+        wb_progress_add(x, l->shape->round_trip, 1);
+        wb_latency_add(x, l->shape->hist, wb_now(x) - f->since);
     }
-    wb_instance_done(x, l->instance);
+    wb_instance_done(x, l->shape->instance);
     WB_CALL(x, f, l->there->ops->close(x, l->there, 0));
     WB_CALL(x, f, l->back->ops->close(x, l->back, 1));
     WB_CALL(x, f, wb_exit(x));
@@ -134,7 +140,7 @@ static struct lat_frame *make_end(const struct workload_entry *e, struct wb_task
     return f;
 }
 
-static int make_pair(const struct workload_entry *e, const struct lat *shape, uint32_t k, bool threads)
+static int make_pair(const struct workload_entry *e, const struct lat_shape *shape, uint32_t k, bool threads)
 {
     const struct wb_cpumask *cpus_parent, *cpus_child;
     struct lat *l = wb_sim_alloc(e->s, sizeof *l);
@@ -142,13 +148,13 @@ static int make_pair(const struct workload_entry *e, const struct lat *shape, ui
     if (workload_cpus(e, "parent_cpus", 2 * k, &cpus_parent) < 0 ||
         workload_cpus(e, "child_cpus", 2 * k + 1, &cpus_child) < 0)
         return -1;
-    *l = *shape;
+    l->shape = shape;
     l->there = workload_channel(e, "pipe", "there");
     l->back = workload_channel(e, "pipe", "back");
     if (workload_resize(e, l->there) < 0 || workload_resize(e, l->back) < 0) return -1;
     hold_all(l);
-    l->buf_parent = wb_sim_region(e->s, l->message, "lat_pipe parent's token");
-    l->buf_child = wb_sim_region(e->s, l->message, "lat_pipe child's token");
+    l->buf_parent = wb_sim_region(e->s, l->shape->message, "lat_pipe parent's token");
+    l->buf_child = wb_sim_region(e->s, l->shape->message, "lat_pipe child's token");
     struct wb_task_spec p = workload_task(e, "lat_pipe", parent_step, sizeof(struct lat_frame), cpus_parent, k == 0);
     make_end(e, &p, l, &parent);
     struct wb_task_spec c = workload_task(e, "lat_pipe-child", child_step, sizeof(struct lat_frame), cpus_child, false);
@@ -178,15 +184,16 @@ static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path
     struct workload_cmd cmd;
     if (workload_read(&e, s, cfg, path, instance, d) < 0 || workload_cmd_read(&e, "pipe_latency", &cmd) < 0) return -1;
     uint32_t copies = (uint32_t)workload_cmd_int(&e, &cmd, "copies");
-    struct lat l = {.instance = instance, .endless = e.endless, .fn_call = e.fn_call};
-    l.message = (uint64_t)workload_cmd_int(&e, &cmd, "message");
-    l.total = (uint64_t)workload_cmd_int(&e, &cmd, "trips");
-    l.think = wb_cfg_dist(cfg, workload_key(&e, "think"));
-    l.round_trip = wb_progress_new(s, instance, &round_trip);
-    l.trips = wb_progress_new(s, instance, &trips);
-    l.hist = wb_latency_new(s, instance, figures[2].name, figures[2].help);
+    struct lat_shape *l = wb_sim_alloc(s, sizeof *l);
+    *l = (struct lat_shape){.instance = instance, .endless = e.endless, .fn_call = e.fn_call};
+    l->message = (uint64_t)workload_cmd_int(&e, &cmd, "message");
+    l->total = (uint64_t)workload_cmd_int(&e, &cmd, "trips");
+    l->think = wb_cfg_dist(cfg, workload_key(&e, "think"));
+    l->round_trip = wb_progress_new(s, instance, &round_trip);
+    l->trips = wb_progress_new(s, instance, &trips);
+    l->hist = wb_latency_new(s, instance, figures[2].name, figures[2].help);
     for (uint32_t k = 0; k < copies; k++)
-        if (make_pair(&e, &l, k, workload_cmd_bool(&e, &cmd, "threads")) < 0) return -1;
+        if (make_pair(&e, l, k, workload_cmd_bool(&e, &cmd, "threads")) < 0) return -1;
     workload_expect(&e, copies);
     return 0;
 }

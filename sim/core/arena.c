@@ -39,9 +39,14 @@ static struct arena_block *add_block(struct arena *a, size_t bytes, size_t align
     struct arena_block *b = room < BLOCK_LARGE ? calloc(1, sizeof *b + room) : reserve_take(sizeof *b + room);
     if (!b) return NULL;
     b->room = room;
+    a->reserved += sizeof *b + room;
+    if (a->block && room > BLOCK_MIN) { /* of its own; small pieces go on filling the one before */
+        b->next = a->block->next;
+        a->block->next = b;
+        return b;
+    }
     b->next = a->block;
     a->block = b;
-    a->reserved += sizeof *b + room;
     return b;
 }
 

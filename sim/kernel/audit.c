@@ -17,7 +17,7 @@ static void audit_mode(const struct wb_cpu *c)
     const struct wb_rq *rq = &c->rq;
     WB_CHECK(c->mode != CPU_RUN || c->ev, "cpu %u runs without an end", c->id);
     WB_CHECK(c->mode != CPU_HALT || (rq->curr == rq->idle && !c->pending), "cpu %u halts with work", c->id);
-    WB_CHECK(c->mode != CPU_SPIN || c->ctx->spin, "cpu %u spins for nothing", c->id);
+    WB_CHECK(c->mode != CPU_SPIN || c->spin[c->ctx->level].lock, "cpu %u spins for nothing", c->id);
     WB_CHECK(rq->curr->on_cpu && rq->curr->cpu == c->id, "cpu %u runs task %u, which is elsewhere", c->id,
              rq->curr->id);
 }

@@ -39,8 +39,8 @@ static void build_cpu(struct wb_sim *s, cpu_id id)
     c->rq_line = wb_sim_line(s);
     c->list_line = wb_sim_line(s);
     c->flag_line = wb_sim_line(s);
-    exec_init(&c->irq, s, wb_sim_alloc(s, IRQ_STACK_BYTES), IRQ_STACK_BYTES);
-    exec_init(&c->softirq, s, wb_sim_alloc(s, IRQ_STACK_BYTES), IRQ_STACK_BYTES);
+    exec_init(&c->irq, s, c->irq_stack, sizeof c->irq_stack);
+    exec_init(&c->softirq, s, c->softirq_stack, sizeof c->softirq_stack);
     c->irq.level = WB_LEVEL_HARDIRQ;
     c->irq.seg = &c->seg[WB_LEVEL_HARDIRQ];
     c->softirq.level = WB_LEVEL_SOFTIRQ;

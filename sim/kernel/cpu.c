@@ -266,7 +266,9 @@ void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm)
 void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t own)
 {
     x->sim = s;
-    x->stack = stack;
+    ptrdiff_t from = (uint8_t *)stack - (uint8_t *)x;
+    WB_CHECK(from > 0 && from <= UINT16_MAX && own <= UINT16_MAX, "a stack %td bytes behind its context", from);
+    x->stack = (uint16_t)from;
     x->own = (uint16_t)own;
     x->top = WB_STACK_EMPTY;
     x->used = 0;
@@ -449,7 +451,7 @@ void cpu_run(struct wb_cpu *c, struct wb_sim *s)
             softirq_enter(s, c);
             continue;
         }
-        if (x->spin && !x->spin_granted) {
+        if (spin_of(x)->lock && !x->spin_granted) {
             c->mode = CPU_SPIN;
             c->since = s->now;
             return;

@@ -25,7 +25,6 @@ static void deactivate(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev
     wb_line_use(x, cpu_of(x)->rq_line, WB_LINE_WRITE, WB_FN_DEQUEUE_TASK);
     prev->delayed = !s->ops->dequeue(x, rq, prev, flags);
     prev->on_rq = prev->delayed;
-    prev->nr_voluntary++;
 }
 
 void wb_finish_dequeue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t)
@@ -87,7 +86,6 @@ static void account_next(struct wb_sim *s, struct wb_task *next)
     if (!next->kthread) measure_latency_add(s->run_delay, waited);
     if (next->woken_at && !next->kthread) measure_latency_add(s->wake_latency, s->now - (next->woken_at - 1));
     next->woken_at = 0;
-    next->recent_cpu = next->cpu;
 }
 
 /* From here on others see `next` as current; `prev` stays on_cpu until finish_switch. */

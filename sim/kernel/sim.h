@@ -96,6 +96,12 @@ struct balance_work {
     bool found, have_dst;
 };
 
+/* What a context spins for, and who does so after it: the ring of the lock. */
+struct spinning {
+    struct wb_spinlock *lock;
+    struct wb_exec *next;
+};
+
 struct wb_cpu {
     cpu_id id;
     uint8_t mode;       /* enum cpu_mode */
@@ -115,6 +121,8 @@ struct wb_cpu {
     struct wb_rq rq;
     struct wb_seg seg[3]; /* by enum wb_level */
     struct wb_exec irq, softirq;
+    struct spinning spin[3]; /* by enum wb_level: who is interrupted goes on spinning */
+    uint64_t irq_stack[IRQ_STACK_BYTES / 8], softirq_stack[IRQ_STACK_BYTES / 8];
     struct wb_exec *irq_below, *softirq_below;
     struct wb_task *switch_prev; /* whom the switch under way leaves */
     bool prev_queued;            /* it stays runnable */
@@ -308,7 +316,8 @@ int deep_stacks_init(struct wb_sim *s); /* all tasks exist; 0 or -1 */
 /* The frame at an offset of the stack. */
 static inline struct wb_frame *stack_at(const struct wb_exec *x, uint32_t offset)
 {
-    return (struct wb_frame *)(void *)((offset < x->own ? x->stack : x->deep) + offset);
+    uint8_t *own = (uint8_t *)(uintptr_t)x + x->stack;
+    return (struct wb_frame *)(void *)((offset < x->own ? own : x->deep) + offset);
 }
 /* Under which label a context's time in lock functions is kept. */
 static inline uint16_t spin_label(const struct wb_exec *x, uint16_t own)
@@ -423,6 +432,10 @@ static inline enum wb_cat part_cat(uint64_t p)
 static inline struct wb_cpu *cpu_of(const struct wb_exec *x)
 {
     return &x->sim->cpu[x->cpu];
+}
+static inline struct spinning *spin_of(const struct wb_exec *x)
+{
+    return &cpu_of(x)->spin[x->level];
 }
 static inline struct wb_cpu *rq_cpu(struct wb_sim *s, const struct wb_rq *rq)
 {

@@ -91,10 +91,11 @@ bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l)
         return true;
     }
     WB_CHECK(l->holder != x->cpu, "cpu %u spins for a lock that it holds", x->cpu);
-    x->spin = l;
+    struct spinning *me = spin_of(x);
+    me->lock = l;
     x->spin_granted = false;
-    x->spin_next = l->last ? l->last->spin_next : x;
-    if (l->last) l->last->spin_next = x;
+    me->next = l->last ? spin_of(l->last)->next : x;
+    if (l->last) spin_of(l->last)->next = x;
     l->last = x;
     return false;
 }
@@ -103,7 +104,7 @@ bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l)
  * and queued locks go in order of arrival, even to a CPU that is away in an interrupt. */
 static struct wb_exec *next_owner(struct wb_sim *s, struct wb_exec *x, struct wb_spinlock *l)
 {
-    struct wb_exec *first = l->last->spin_next, *w = first, *best = first;
+    struct wb_exec *first = spin_of(l->last)->next, *w = first, *best = first;
     if (l->kind != WB_SPIN_TAS) return first;
     enum wb_distance best_d = WB_DISTANCES;
     do {
@@ -112,7 +113,7 @@ static struct wb_exec *next_owner(struct wb_sim *s, struct wb_exec *x, struct wb
             best = w;
             best_d = d;
         }
-        w = w->spin_next;
+        w = spin_of(w)->next;
     } while (w != first);
     return best;
 }
@@ -120,10 +121,10 @@ static struct wb_exec *next_owner(struct wb_sim *s, struct wb_exec *x, struct wb
 static void unlink_waiter(struct wb_spinlock *l, struct wb_exec *w)
 {
     struct wb_exec *prev = l->last;
-    while (prev->spin_next != w) prev = prev->spin_next;
-    prev->spin_next = w->spin_next;
+    while (spin_of(prev)->next != w) prev = spin_of(prev)->next;
+    spin_of(prev)->next = spin_of(w)->next;
     if (l->last == w) l->last = prev == w ? NULL : prev;
-    w->spin_next = NULL;
+    spin_of(w)->next = NULL;
 }
 
 void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l)
@@ -152,8 +153,8 @@ void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l)
 void lock_granted(struct wb_sim *s, struct wb_cpu *c)
 {
     struct wb_exec *x = c->ctx;
-    struct wb_spinlock *l = x->spin;
-    x->spin = NULL;
+    struct wb_spinlock *l = c->spin[x->level].lock;
+    c->spin[x->level].lock = NULL;
     x->spin_granted = false;
     x->preempt_off++;
     (void)s;

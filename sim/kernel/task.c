@@ -78,7 +78,7 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
     t->nice = (int8_t)spec->nice;
     t->allowed = spec->allowed ? spec->allowed : s->all_cpus;
     t->owner = spec->instance;
-    t->cpu = t->wake_cpu = t->recent_cpu = WB_NO_CPU;
+    t->cpu = t->wake_cpu = WB_NO_CPU;
     t->migrated_from = WB_NO_CPU;
     t->last_waker = WB_NO_TASK;
     t->pid_line = t->cred_line = WB_NO_LINE;

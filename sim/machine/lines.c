@@ -39,12 +39,11 @@ static bool is_alive(const struct line *l)
 line_id wb_line_new(struct wb_machine_state *s)
 {
     line_id id = s->line_free;
-    if (id != WB_NO_LINE) {
-        s->line_free = (line_id)s->line[id].busy;
-    } else {
+    if (id == WB_NO_LINE) { /* a fresh one is zero, that is in memory: nobody writes it before it is used */
         WB_CHECK(s->line_fresh < s->sizes.lines, "more than the planned %u lines", s->sizes.lines);
-        id = s->line_fresh++;
+        return s->line_fresh++;
     }
+    s->line_free = (line_id)s->line[id].busy;
     s->line[id] = (struct line){.state = LINE_MEMORY};
     return id;
 }

@@ -160,25 +160,24 @@ struct wb_exec {
     struct wb_sim *sim;
     struct wb_seg *seg;   /* of the CPU, for its level: work is worked off or put aside before a task leaves */
     struct wb_task *task; /* current: for interrupts the interrupted task */
-    uint8_t *stack;       /* its own part */
     uint8_t *deep;        /* the lent part less `own`, so that offsets go on; valid while used > own */
     int64_t ret;          /* result of the last call */
     cpu_id cpu;           /* valid while running */
     uint16_t top;         /* offset of the running frame, or WB_STACK_EMPTY */
     uint16_t used;        /* bytes in use */
     uint16_t own;         /* bytes of the own part */
+    uint16_t stack;       /* where that begins, from this struct on */
     uint16_t stack_peak;
-    uint16_t irq_off;         /* > 0: interrupts stay pending */
-    uint16_t preempt_off;     /* preempt count */
-    uint16_t bh_off;          /* softirqs wait */
-    uint16_t caller;          /* the function that was charged last, lock functions aside */
-    uint8_t level;            /* enum wb_level */
-    uint8_t user;             /* in user mode: interrupts return to a resched point */
-    uint8_t big;              /* enum wb_big: the one kernel lock */
-    bool spin_granted;        /* the lock it spins for is its */
-    struct wb_spinlock *spin; /* what it spins for */
-    struct wb_exec *spin_next;
+    uint16_t caller;     /* the function that was charged last, lock functions aside */
+    uint8_t irq_off;     /* > 0: interrupts stay pending */
+    uint8_t preempt_off; /* preempt count */
+    uint8_t bh_off;      /* softirqs wait */
+    uint8_t level;       /* enum wb_level */
+    uint8_t user;        /* in user mode: interrupts return to a resched point */
+    uint8_t big;         /* enum wb_big: the one kernel lock */
+    bool spin_granted;   /* the lock it spins for is its */
 };
+_Static_assert(sizeof(struct wb_exec) == 64, "there is one per task");
 #define WB_STACK_EMPTY UINT16_MAX
 
 /* Push a zeroed frame of `size` bytes that runs `step`. Returns it for filling in. The step runs when the caller

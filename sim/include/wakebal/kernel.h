@@ -41,12 +41,20 @@ struct wb_task {
     bool shares_files; /* its table of open files belongs to several threads: calls count references on files */
     bool killed;       /* a fatal signal is pending: sleeps that signals may end return -EINTR */
     cpu_id cpu;        /* task_cpu(): last or present CPU */
-    cpu_id wake_cpu, recent_cpu;  /* hints some versions keep */
+    cpu_id wake_cpu;   /* a hint that some versions keep */
     uint32_t mm;                  /* address space: threads of a process share it; 0 = kernel */
     uint32_t pid_line, cred_line; /* of its process: struct pid and struct cred, or WB_NO_LINE (kernel threads) */
     uint32_t name;                /* string id */
     uint32_t pair;                /* co-location partner record + 1, or 0 */
     uint32_t owner;               /* workload instance */
+    uint32_t nr_switches, nr_migrations, nr_wakeups;
+    /* returns to user mode from system calls; a priority lent for a sleep ends there (BSD) */
+    uint32_t nr_returns;
+    uint32_t last_waker;  /* task id */
+    cpu_id migrated_from; /* last balancer move, for ping-pong counting */
+    uint32_t timer_no;    /* the valid sleep timer */
+    cpu_id timer_cpu;
+    cpu_id migrate_to; /* asked of the migration thread */
     const struct wb_cpumask *allowed;
     sim_time last_ran;   /* when it last left a CPU */
     sim_time queued_at;  /* when it last became runnable and waited (run delay) */
@@ -54,15 +62,7 @@ struct wb_task {
     sim_time run_start;  /* when it last got a CPU */
     sim_time run_total;  /* time on CPU */
     sim_time wait_total; /* time runnable but not running */
-    uint32_t nr_switches, nr_voluntary, nr_migrations, nr_wakeups;
-    /* returns to user mode from system calls; a priority lent for a sleep ends there (BSD) */
-    uint32_t nr_returns;
-    uint32_t last_waker;  /* task id */
-    cpu_id migrated_from; /* last balancer move, for ping-pong counting */
     sim_time migrated_at;
-    uint32_t timer_no; /* the valid sleep timer */
-    cpu_id timer_cpu;
-    cpu_id migrate_to;       /* asked of the migration thread */
     struct wb_task *wq_next; /* scratch lists of the engine */
     void *policy;            /* ops->task_bytes */
 };
