@@ -118,10 +118,10 @@ struct pipe {
     struct pipe_state *st;
     const char *name;
     struct wb_sleeplock lock;
-    struct wb_waitq rd;     /* one-queue versions use it for both sides */
-    uint32_t line;          /* counters: cursor, used, waiting writers */
-    uint32_t file_line[2];  /* by enum pipe_end: f_count of its struct file */
-    uint32_t slot_line;     /* of the first slot's descriptor; the others follow, slots_per_line on each */
+    struct wb_waitq rd;    /* one-queue versions use it for both sides */
+    uint32_t line;         /* counters: cursor, used, waiting writers */
+    uint32_t file_line[2]; /* by enum pipe_end: f_count of its struct file */
+    uint32_t slot_line;    /* of the first slot's descriptor; the others follow, slots_per_line on each */
     uint16_t nslots, first, used;
     bool poll_usage;           /* somebody has polled: every write wakes the read queue (5.5+) */
     bool filled;               /* the last copy went in */

@@ -16,8 +16,9 @@
  * Kernel threads are left out. Counting starts at the end of the warm-up: an idle-while-work-waits wait that is under
  * way then counts with its part after it, a starving one whole. Waits under way when the run ends count up to there.
  *
- * Life: invariants_init() when everything is built (takes all memory; invariants_free()), the hooks while running, invariants_start()
- * when the warm-up ends, invariants_finish() before figures are read. Nothing here changes what a run does.
+ * Life: invariants_init() when everything is built (takes all memory; invariants_free()), the hooks while running,
+ * invariants_start() when the warm-up ends, invariants_finish() before figures are read. Nothing here changes what a
+ * run does.
  */
 #ifndef WB_KERNEL_INVARIANTS_H
 #define WB_KERNEL_INVARIANTS_H

@@ -42,7 +42,7 @@ struct wb_task {
     bool killed;       /* a fatal signal is pending: sleeps that signals may end return -EINTR */
     cpu_id cpu;        /* task_cpu(): last or present CPU */
     cpu_id wake_cpu;   /* a hint that some versions keep */
-    uint32_t mm;                  /* address space: threads of a process share it; 0 = kernel */
+    uint32_t mm;       /* address space: threads of a process share it; 0 = kernel */
     uint32_t pid_line, cred_line; /* of its process: struct pid and struct cred, or WB_NO_LINE (kernel threads) */
     uint32_t name;                /* string id */
     uint32_t pair;                /* co-location partner record + 1, or 0 */
