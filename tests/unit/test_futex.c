@@ -74,7 +74,7 @@ static int run(struct steptest *t, struct shop *p)
     t->cpus = 4;
     static const struct wb_run_options audited = {.audit = true};
     steptest_build(t, &audited);
-    return wb_sim_run(t->sim.sim);
+    return (int)wb_sim_run(t->sim.sim);
 }
 
 static void alone_it_asks_nobody(void **state)
