@@ -10,6 +10,7 @@
 #include "options.h"
 #include "verbs.h"
 #include "wakebal/diag.h"
+#include "wakebal/scenario.h"
 
 /* Those that one needs most come first. */
 const struct verb verb_table[] = {
@@ -67,7 +68,7 @@ static int version(int argc, char **argv)
     if (argc > 2 && !strcmp(argv[2], "--verbose"))
         printf("compiler   %s\nscenarios  %s\n           %s\nlibraries  GSL, libconfig, hwloc, jansson, "
                "SQLite\nlicence    GPL-3.0-or-later\n",
-               __VERSION__, WB_SOURCE_SCENARIOS, WB_INSTALL_SCENARIOS);
+               __VERSION__, wb_scenario_root(0), wb_scenario_root(1));
     return EXIT_FINE;
 }
 
@@ -96,7 +97,8 @@ static int dispatch(int argc, char **argv)
     }
     if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) return verb_help(1, help);
     if (!strcmp(argv[1], "--version")) return version(argc, argv);
-    const struct verb *v = verb_find(argv[1]);
+    static const struct verb hidden = {.name = "generate", .run = verb_generate};
+    const struct verb *v = strcmp(argv[1], hidden.name) ? verb_find(argv[1]) : &hidden;
     return v ? run_verb(v, argc, argv) : unknown_verb(argv[1]);
 }
 

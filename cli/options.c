@@ -395,6 +395,8 @@ static int load_plugin(const struct cli_options *o)
     return rc;
 }
 
+void (*cli_options_observer)(const struct cli_spec *spec, const struct argp_option *option, size_t n);
+
 int cli_options_parse(const struct cli_spec *spec, int argc, char **argv, struct cli_options *o)
 {
     struct argp_option options[96];
@@ -402,6 +404,10 @@ int cli_options_parse(const struct cli_spec *spec, int argc, char **argv, struct
     struct argp argp = {.options = options, .parser = parse_one, .args_doc = spec->usage, .doc = spec->doc};
     struct parse p = {.spec = spec, .o = o, .verb = argv[0], .rc = -1};
     WB_CHECK(n + 1 < WB_ARRAY_SIZE(options), "%zu options", n);
+    if (cli_options_observer) {
+        cli_options_observer(spec, options, n);
+        return EXIT_FINE;
+    }
     int rc = check_words(options, n, argc, argv);
     if (rc >= 0) return rc;
     error_t e = argp_parse(&argp, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &p);

@@ -64,6 +64,10 @@ struct cli_spec {
     size_t args_min, args_max; /* positional arguments; args_max 0 = no more than args_min, SIZE_MAX = any */
 };
 
+/* When set, cli_options_parse() shows it what a verb takes and returns EXIT_FINE: the verb does nothing. For manual
+ * pages and completions. */
+extern void (*cli_options_observer)(const struct cli_spec *spec, const struct argp_option *option, size_t n);
+
 void cli_options_init(struct cli_options *o);
 void cli_options_free(struct cli_options *o);
 /* Parse. Returns -1 to go on, or the exit code (help was printed, usage error reported with one line and one hint). */

@@ -74,11 +74,15 @@ static void default_paths(struct request *r)
         (void)snprintf(r->work, sizeof r->work, "%s/wakebal/guest", base);
         r->g.work = r->work;
     }
-    bool built = !access(WB_BUILD_DIR "/wakebal-guest-init", R_OK);
-    (void)snprintf(r->init, sizeof r->init, "%s/wakebal-guest-init", built ? WB_BUILD_DIR : WB_INSTALL_LIBEXEC);
+    const char *prefix = wb_scenario_prefix();
+    bool built = !prefix && !access(WB_BUILD_DIR "/wakebal-guest-init", R_OK);
+    bool sources = !prefix && !access(WB_SOURCE_GUEST "/default.runs", R_OK);
+    char installed[sizeof base + 64];
+    (void)snprintf(installed, sizeof installed, "%s%s", prefix ? prefix : "",
+                   prefix ? "/libexec/wakebal" : WB_INSTALL_LIBEXEC);
+    (void)snprintf(r->init, sizeof r->init, "%s/wakebal-guest-init", built ? WB_BUILD_DIR : installed);
     r->g.init = r->init;
-    bool sources = !access(WB_SOURCE_GUEST "/default.runs", R_OK);
-    (void)snprintf(r->runs, sizeof r->runs, "%s/default.runs", sources ? WB_SOURCE_GUEST : WB_INSTALL_LIBEXEC);
+    (void)snprintf(r->runs, sizeof r->runs, "%s/default.runs", sources ? WB_SOURCE_GUEST : installed);
     if (!r->g.runs) r->g.runs = r->runs;
 }
 

@@ -30,7 +30,11 @@ static void put_template(FILE *f, const char *text, const char *name)
             fputs(name, f);
             p += sizeof old - 1;
         } else if (!strncmp(p, slot, sizeof slot - 1)) {
-            fputs(access(WB_SOURCE_INCLUDE, R_OK) ? WB_INSTALL_INCLUDE : WB_SOURCE_INCLUDE, f);
+            const char *prefix = wb_scenario_prefix();
+            if (prefix)
+                fprintf(f, "%s/include", prefix);
+            else
+                fputs(access(WB_SOURCE_INCLUDE, R_OK) ? WB_INSTALL_INCLUDE : WB_SOURCE_INCLUDE, f);
             p += sizeof slot - 1;
         } else {
             fputc(*p++, f);

@@ -31,6 +31,7 @@ int verb_compare(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_merge(int argc, char **argv);
 int verb_new(int argc, char **argv);
+int verb_generate(int argc, char **argv); /* not in the table: for the build and for completions */
 int verb_guest(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_import(int argc, char **argv);

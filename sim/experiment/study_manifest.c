@@ -23,10 +23,10 @@ struct study_manifest {
 /* The name under scenarios/ of a file that ships, or the path as it is; into buf of n bytes. */
 static const char *portable(const char *path, char *buf, size_t n)
 {
-    static const char *const root[] = {WB_SOURCE_SCENARIOS, WB_INSTALL_SCENARIOS};
-    for (size_t i = 0; i < WB_ARRAY_SIZE(root); i++) {
-        size_t len = strlen(root[i]);
-        if (strncmp(path, root[i], len) || path[len] != '/') continue;
+    const char *root;
+    for (size_t i = 0; (root = wb_scenario_root(i)); i++) {
+        size_t len = strlen(root);
+        if (strncmp(path, root, len) || path[len] != '/') continue;
         snprintf(buf, n, SHIPPED "%s", path + len + 1);
         return buf;
     }

@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,51 @@ static const char *try_folder(const struct search *s, const char *dir)
     return found;
 }
 
-static const char *const shipped[] = {WB_SOURCE_SCENARIOS, WB_INSTALL_SCENARIOS};
+#define ROOTS 3
+static struct {
+    const char *path[ROOTS + 1];
+    char prefix[2048], share[2048 + sizeof "/share/wakebal"];
+    bool installed;
+} root;
+static pthread_once_t root_once = PTHREAD_ONCE_INIT;
+
+/* "/usr/bin/wakebal" -> "/usr". */
+static bool cut_words(char *path, unsigned words)
+{
+    for (; words; words--) {
+        char *slash = strrchr(path, '/');
+        if (!slash) return false;
+        *slash = '\0';
+    }
+    return true;
+}
+
+static void find_roots(void)
+{
+    static const char build[] = WB_BUILD_DIR "/";
+    ssize_t n = readlink("/proc/self/exe", root.prefix, sizeof root.prefix - 1);
+    root.prefix[n > 0 ? n : 0] = '\0';
+    bool built = n <= 0 || !strncmp(root.prefix, build, sizeof build - 1);
+    root.installed = !built && cut_words(root.prefix, 2);
+    snprintf(root.share, sizeof root.share, "%s/share/wakebal", root.prefix);
+    root.installed = root.installed && !access(root.share, R_OK | X_OK);
+    size_t k = 0;
+    if (root.installed) root.path[k++] = root.share;
+    root.path[k++] = built ? WB_SOURCE_SCENARIOS : WB_INSTALL_SCENARIOS;
+    root.path[k] = built ? WB_INSTALL_SCENARIOS : WB_SOURCE_SCENARIOS;
+}
+
+const char *wb_scenario_root(size_t i)
+{
+    pthread_once(&root_once, find_roots);
+    return i < ROOTS ? root.path[i] : NULL;
+}
+
+const char *wb_scenario_prefix(void)
+{
+    pthread_once(&root_once, find_roots);
+    return root.installed ? root.prefix : NULL;
+}
 
 const char *find_file(struct arena *a, const struct wb_reader *reader, const char *search, bool only_folder,
                       const char *beside, const char *name, const char *kind)
@@ -150,7 +195,7 @@ const char *find_file(struct arena *a, const struct wb_reader *reader, const cha
         if (n) found = try_folder(&s, scan_strdup(a, p, n));
         p += n + (p[n] == ':');
     }
-    for (size_t i = 0; !found && !only_folder && i < WB_ARRAY_SIZE(shipped); i++) found = try_folder(&s, shipped[i]);
+    for (size_t i = 0; !found && !only_folder && wb_scenario_root(i); i++) found = try_folder(&s, wb_scenario_root(i));
     return found;
 }
 
@@ -206,7 +251,7 @@ char **wb_scenario_list(const char *kind, size_t *n)
         free(dir);
         p += len + (p[len] == ':');
     }
-    for (size_t i = 0; i < WB_ARRAY_SIZE(shipped); i++) list_folder(&l, shipped[i], kind);
+    for (size_t i = 0; wb_scenario_root(i); i++) list_folder(&l, wb_scenario_root(i), kind);
     qsort(l.name, l.n, sizeof *l.name, compare_names);
     size_t kept = 0;
     for (size_t i = 0; i < l.n; i++) {

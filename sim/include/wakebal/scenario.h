@@ -83,6 +83,13 @@ int wb_scenario_check(const char *name, const struct wb_key_registry *keys, stru
  * scenario, or nothing that can be read. */
 const char *wb_scenario_kind(const char *name, const struct wb_key_registry *keys);
 
+/* Folders in which shipped files are looked for, in order; NULL past the end. A program that runs from its build tree
+ * takes those of the sources first; any other one takes PREFIX/share/wakebal beside its own PREFIX/bin first, wherever
+ * PREFIX was moved to. */
+const char *wb_scenario_root(size_t i);
+/* PREFIX of a program that runs from PREFIX/bin and finds its shipped files there; NULL: from the build tree. */
+const char *wb_scenario_prefix(void);
+
 /* Find a shipped or user file. kind: "machines" "kernels" "workloads" "cases" "studies". Malloc'd path or NULL. */
 char *wb_scenario_find(const char *name, const char *kind);
 /* Names (without .cfg) of a kind on the search path: sorted, no doubles; malloc'd array of malloc'd strings,
