@@ -1,8 +1,8 @@
 /*
- * verb_plot.c - `wakebal plot RESULT.json|SCENARIO --kind windows|bars|cdf`.
+ * verb_plot.c - `wakebal plot STUDY|FILE.json|SCENARIO --kind KIND`.
  *
- * A result file is drawn as it is; a scenario is simulated first, with its axes. The picture, its data and
- * the script that draws it again lie side by side.
+ * A file or a study is drawn as it is; a scenario is simulated first, with its axes, or traced (timeline,
+ * migrations), or reproduced (tornado). The picture, its data and the script that draws it again lie side by side.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,35 +11,68 @@
 #include <unistd.h>
 
 #include "exit_code.h"
-#include "exp_export.h"
-#include "exp_format.h"
-#include "exp_points.h"
 #include "output.h"
-#include "preflight.h"
-#include "registry.h"
+#include "plot_source.h"
 #include "reproduce_plot.h"
 #include "verbs.h"
+
+#define KEEP_MAX 16
 
 struct drawing {
     struct cli_options o;
     struct plot_options p;
+    struct plot_source source;
     const char *kind, *format;
-    struct out_progress progress;
+    const char *keep[KEEP_MAX];
 };
 
-enum { KEY_KIND = 0x1000, KEY_FORMAT, KEY_TERMINAL, KEY_METRIC, KEY_TITLE };
+enum {
+    KEY_KIND = 0x1000,
+    KEY_FORMAT,
+    KEY_TERMINAL,
+    KEY_METRIC,
+    KEY_TITLE,
+    KEY_X,
+    KEY_Y,
+    KEY_SERIES,
+    KEY_FACETS,
+    KEY_ONLY,
+    KEY_FROM,
+    KEY_TO
+};
 static const struct argp_option own[] = {
-    {"kind", KEY_KIND, "windows|bars|cdf", 0,
-     "What to draw: a figure and the share of time together over windows of time; means with intervals; "
-     "the distribution of a latency (default: windows, or bars of several points)",
+    {"kind", KEY_KIND, "NAME", 0,
+     "What to draw (see below); default: what fits the file, else windows of one point, bars of several, lines with "
+     "--x",
      4},
-    {"format", KEY_FORMAT, "png|svg|terminal", 0, "Kind of picture (default png)", 4},
+    {"format", KEY_FORMAT, "png|svg|pdf|terminal", 0, "Kind of picture (default png)", 4},
     {"terminal", KEY_TERMINAL, NULL, 0, "The same as --format terminal: draw here, keep no files unless -o is given",
      4},
-    {"metric", KEY_METRIC, "NAME", 0, "Figure to draw (default: the deciding one; wake_latency for cdf)", 4},
+    {"metric", KEY_METRIC, "NAME", 0,
+     "Figure to draw (default: the deciding one; wake_latency for cdf); the row of a case (tornado)", 4},
     {"title", KEY_TITLE, "TEXT", 0, "Title (default: the scenario's)", 4},
+    {"x", KEY_X, "KEY", 0, "Axis of the sweep that goes across (default: the numbers with the most values)", 4},
+    {"y", KEY_Y, "KEY|NAME", 0, "heat: axis that goes up; else the same as --metric", 4},
+    {"series", KEY_SERIES, "KEY[,KEY]", 0, "A line for each of its values; bars: a colour", 4},
+    {"facets", KEY_FACETS, "KEY[,KEY]", 0, "A panel for each of its values", 4},
+    {"only", KEY_ONLY, "KEY=VALUE[,VALUE]", 0, "Only points with this coordinate; may be repeated", 4},
+    {"from", KEY_FROM, "TIME", 0, "timeline, migrations: begin of the window, simulated time", 4},
+    {"to", KEY_TO, "TIME", 0, "Its end (default: 300 us of timeline, the whole run of migrations)", 4},
     {0},
 };
+static const char kinds_help[] =
+    "\vKinds:\n"
+    "  windows     a figure and the share of time together, over windows of time\n"
+    "  bars        means with intervals, a bar a point\n"
+    "  cdf         distribution of a latency\n"
+    "  lines       a figure along --x with bands of its intervals, by --series and --facets\n"
+    "  heat        a figure over two axes, --x and --y\n"
+    "  stacks      where the CPU time went, by category\n"
+    "  migrations  from CPU to CPU, grouped by domain (of a scenario)\n"
+    "  timeline    who ran where, with arrows of wakeups (of a scenario)\n"
+    "  scatter     predicted against measured (of wakebal validate --export-json)\n"
+    "  tornado     how a figure of a case moves with its assumed costs (of a case, or of\n"
+    "              wakebal reproduce --export-json)\n";
 
 static error_t parse_own(int key, char *arg, void *ctx)
 {
@@ -50,6 +83,15 @@ static error_t parse_own(int key, char *arg, void *ctx)
     case KEY_TERMINAL: w->format = "terminal"; return 0;
     case KEY_METRIC: w->p.metric = arg; return 0;
     case KEY_TITLE: w->p.title = arg; return 0;
+    case KEY_X: w->p.x = arg; return 0;
+    case KEY_Y: w->p.y = arg; return 0;
+    case KEY_SERIES: w->p.series = arg; return 0;
+    case KEY_FACETS: w->p.facets = arg; return 0;
+    case KEY_ONLY:
+        if (w->p.nkeep < KEEP_MAX) w->keep[w->p.nkeep++] = arg;
+        return 0;
+    case KEY_FROM: w->source.from = arg; return 0;
+    case KEY_TO: w->source.until = arg; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -57,141 +99,90 @@ static error_t parse_own(int key, char *arg, void *ctx)
 /* Index of a word in a list; -1 = none (told). */
 static int find_word(const char *option, const char *word, const char *const *list, size_t n)
 {
-    char hint[96];
+    char hint[256];
     for (size_t i = 0; i < n; i++)
         if (!strcmp(word, list[i])) return (int)i;
     const char *near = wb_nearest(word, list, n);
-    snprintf(hint, sizeof hint, "%s%s%sOne of: %s, %s, %s", near ? "Did you mean '" : "", near ? near : "",
-             near ? "'?  " : "", list[0], list[1], list[2]);
+    size_t len = (size_t)snprintf(hint, sizeof hint, "%s%s%sOne of:", near ? "Did you mean '" : "", near ? near : "",
+                                  near ? "'?  " : "");
+    for (size_t i = 0; i < n && len < sizeof hint; i++)
+        len += (size_t)snprintf(hint + len, sizeof hint - len, "%s %s", i ? "," : "", list[i]);
     (void)cli_usage_error("wakebal plot", hint, "%s '%.60s' is not known", option, word);
+    return -1;
+}
+
+static bool is_trace(const struct drawing *w)
+{
+    return w->p.kind == PLOT_TIMELINE || w->p.kind == PLOT_MIGRATIONS;
+}
+
+/* Options that do not go together. -1 = fine. */
+static int check_options(struct drawing *w)
+{
+    bool file = plot_source_is_file(w->o.arg[0]);
+    for (size_t i = 0; i < w->p.nkeep; i++)
+        if (!strchr(w->keep[i], '='))
+            return cli_usage_error("wakebal plot", "For example --only copies=1,2", "--only '%.60s' has no value",
+                                   w->keep[i]);
+    if (file && (w->o.vary_n || w->o.zip_n || w->o.where_n))
+        return cli_usage_error("wakebal plot", "Choose points of a file with --only KEY=VALUE",
+                               "'%.60s' is no scenario: nothing can be varied", w->o.arg[0]);
+    if (w->kind && is_trace(w) && w->o.vary_n)
+        return cli_usage_error("wakebal plot", "Choose a point with --set KEY=VALUE", "%s draws a single run",
+                               plot_kind_name[w->p.kind]);
+    if ((w->source.from || w->source.until) && !(w->kind && is_trace(w)))
+        return cli_usage_error("wakebal plot", NULL, "--from and --to belong to --kind timeline and migrations");
     return -1;
 }
 
 /* -1 = go on, else the exit code. */
 static int read_options(struct drawing *w, int argc, char **argv)
 {
-    struct cli_spec spec = {
-        .usage = "RESULT.json|SCENARIO",
-        .doc = "Draw a picture of a result file (wakebal run --export-json), or of a scenario that is simulated first.",
-        .groups = CLI_SCENARIO | CLI_MEASURE | CLI_SWEEP | CLI_OUTPUT,
-        .own = own,
-        .own_parse = parse_own,
-        .own_ctx = w,
-        .args_min = 1,
-        .args_max = 1};
+    char doc[1600];
+    snprintf(doc, sizeof doc,
+             "Draw a picture: of a study (wakebal sweep), of a file (--export-json of run, sweep, validate, "
+             "reproduce), or of a scenario that is simulated first.%s",
+             kinds_help);
+    struct cli_spec spec = {.usage = "STUDY|FILE.json|SCENARIO",
+                            .doc = doc,
+                            .groups = CLI_SCENARIO | CLI_MEASURE | CLI_SWEEP | CLI_OUTPUT,
+                            .own = own,
+                            .own_parse = parse_own,
+                            .own_ctx = w,
+                            .args_min = 1,
+                            .args_max = 1};
     int rc = cli_options_parse(&spec, argc, argv, &w->o);
     if (rc >= 0) return rc;
     int format = find_word("--format", w->format ? w->format : "png", plot_format_name, PLOT_FORMATS);
+    if (!w->kind && w->p.x) w->kind = "lines";
     int kind = w->kind ? find_word("--kind", w->kind, plot_kind_name, PLOT_KINDS) : PLOT_WINDOWS;
     if (format < 0 || kind < 0) return EXIT_USAGE;
     w->p.format = (enum plot_format)format;
     w->p.kind = (enum plot_kind)kind;
-    return -1;
+    if (kind != PLOT_HEAT && w->p.y && !w->p.metric) w->p.metric = w->p.y;
+    w->p.keep = w->keep;
+    w->source.o = &w->o;
+    return check_options(w);
 }
 
-/* ------------------------------------------------------------------ where the document comes from */
-static json_t *load_result(const char *path)
+static json_t *document_of(struct drawing *w, int *rc)
 {
-    json_error_t e;
-    json_t *doc = json_load_file(path, 0, &e);
-    const char *schema = json_string_value(json_object_get(doc, "schema"));
-    if (doc && schema && !strncmp(schema, "wakebal.result", 14)) return doc;
-    char *name = exp_text_terminal(path, 200);
-    if (!doc && e.line > 0)
-        fprintf(stderr, "%s:%d:%d: error: %s\n", name, e.line, e.column, e.text);
-    else if (!doc)
-        fprintf(stderr, "wakebal plot: %s\nMake one with `wakebal run SCENARIO --export-json %s'\n", e.text, name);
-    else
-        fprintf(stderr, "wakebal plot: '%s' is no result of `wakebal run --export-json` (schema %s)\n", name,
-                schema ? schema : "missing");
-    free(name);
-    json_decref(doc);
-    return NULL;
-}
-
-static void on_progress(void *ctx, const struct exp_progress *now)
-{
-    out_progress_step(&((struct drawing *)ctx)->progress, now);
-}
-
-static json_t *document_of(struct exp_study *study, bool sweep)
-{
-    json_t *list = json_array();
-    if (!sweep && study->n == 1 && study->result[0]) {
-        json_decref(list);
-        return exp_json_result(study->result[0], false);
-    }
-    for (size_t i = 0; i < study->n; i++)
-        if (study->result[i]) json_array_append_new(list, exp_json_result(study->result[i], false));
-    return json_pack("{s:s,s:o}", "schema", "wakebal.results/1", "results", list);
-}
-
-static json_t *run_points(struct drawing *w, struct wb_scenario *s, struct wb_axes *axes, struct wb_diag *d)
-{
-    struct exp_options opt = {
-        .registry = cli_models(), .jobs = w->o.jobs, .stop = &out_stop, .progress = on_progress, .ctx = w};
-    struct exp_points *p = exp_points_new(s, axes, d);
-    json_t *doc = NULL;
-    if (!p) return NULL;
-    if (!p->n) preflight_no_points(p, s, d);
-    if (p->n) exp_check_free(preflight_points(p, false, d));
-    if (wb_diag_count(d, WB_ERROR)) {
-        exp_points_free(p);
-        return NULL;
-    }
-    out_catch_signals();
-    out_progress_init(&w->progress, &w->o, "points");
-    if (!exp_points_warmup(p, s, &opt, d)) {
-        struct exp_study *study = exp_run(p->point, p->n, &opt, d);
-        if (study && !out_stop) doc = document_of(study, wb_axes_count(axes) > 0);
-        exp_study_free(study);
-    }
-    out_progress_end(&w->progress);
-    exp_points_free(p);
-    return doc;
-}
-
-static int make_axes(const struct drawing *w, struct wb_axes *axes, const struct wb_scenario *s, struct wb_diag *d)
-{
-    struct wb_place nowhere = {0};
-    int bad = 0;
-    for (size_t i = 0; i < w->o.vary_n; i++) bad |= wb_axes_add(axes, w->o.vary[i], nowhere, d);
-    bad |= wb_axes_add_config(axes, wb_scenario_config(s), d);
-    for (size_t i = 0; i < w->o.zip_n; i++) bad |= wb_axes_zip(axes, w->o.zip[i], nowhere, d);
-    for (size_t i = 0; i < w->o.where_n; i++) bad |= wb_axes_where(axes, w->o.where[i], nowhere, d);
-    return bad;
-}
-
-static json_t *simulate(struct drawing *w)
-{
-    struct wb_key_registry *keys = cli_keys_new();
-    struct wb_diag *d = wb_diag_new();
-    struct wb_overrides over = cli_overrides(&w->o);
-    struct wb_scenario *s = wb_scenario_load(w->o.arg[0], keys, &over, d);
-    struct wb_axes *axes = wb_axes_new(keys);
-    json_t *doc = s && !make_axes(w, axes, s, d) ? run_points(w, s, axes, d) : NULL;
-    if (cli_print_diag(&w->o, d) && !s)
-        fprintf(stderr,
-                "A picture is drawn of a scenario, or of a result file (.json) of `wakebal run --export-json'.\n");
-    wb_axes_free(axes);
-    wb_scenario_free(s);
-    wb_diag_free(d);
-    wb_keys_free(keys);
-    return doc;
+    if (plot_source_is_file(w->o.arg[0])) return plot_source_file(w->o.arg[0], rc);
+    if (w->p.kind == PLOT_TIMELINE) return plot_source_timeline(&w->source, rc);
+    if (w->p.kind == PLOT_MIGRATIONS) return plot_source_migrations(&w->source, rc);
+    if (w->p.kind == PLOT_TORNADO) return plot_source_case(&w->source, rc);
+    return plot_source_results(&w->source, rc);
 }
 
 /* ------------------------------------------------------------------ drawing */
-static bool is_result_file(const char *arg)
-{
-    size_t n = strlen(arg);
-    return n > 5 && !strcmp(arg + n - 5, ".json");
-}
-
 /* "dir/pipe.json" -> "pipe-windows" in the working folder. */
 static void default_base(const struct drawing *w, char *buf, size_t n)
 {
-    const char *arg = w->o.arg[0], *slash = strrchr(arg, '/'), *stem = slash ? slash + 1 : arg,
-               *dot = strrchr(stem, '.');
+    char arg[512];
+    snprintf(arg, sizeof arg, "%s", w->o.arg[0]);
+    size_t end = strlen(arg);
+    while (end > 1 && arg[end - 1] == '/') arg[--end] = 0; /* the folder of a study */
+    const char *slash = strrchr(arg, '/'), *stem = slash && slash[1] ? slash + 1 : arg, *dot = strrchr(stem, '.');
     int len = dot && dot != stem ? (int)(dot - stem) : (int)strlen(stem);
     snprintf(buf, n, "%.*s-%s", len, stem, plot_kind_name[w->p.kind]);
 }
@@ -212,25 +203,49 @@ static int choose_base(struct drawing *w, char *buf, size_t n)
     if (len && o[len - 1] == '/' && plot_make_folder(o)) return EXIT_OUTPUT;
     if (!stat(o, &st) && S_ISDIR(st.st_mode))
         snprintf(buf, n, "%s%s%s", o, len && o[len - 1] == '/' ? "" : "/", name);
-    else if (len > 4 && (!strcmp(o + len - 4, ".png") || !strcmp(o + len - 4, ".svg")))
-        snprintf(buf, n, "%.*s", (int)len - 4, o);
     else
         snprintf(buf, n, "%s", o);
-    if (len > 4 && !strcmp(o + len - 4, ".svg") && !w->format) w->p.format = PLOT_SVG;
+    for (int f = 0; f < PLOT_TERMINAL; f++) {
+        size_t dot = strlen(buf) > 4 ? strlen(buf) - 4 : 0;
+        if (!dot || buf[dot] != '.' || strcmp(buf + dot + 1, plot_format_name[f])) continue;
+        buf[dot] = 0;
+        if (!w->format) w->p.format = (enum plot_format)f;
+        break;
+    }
     w->p.base = buf;
     return EXIT_FINE;
 }
 
+/* The command without what only says where the picture goes. */
+static void tell_command(const struct drawing *w, char *buf, size_t n)
+{
+    const struct {
+        const char *option, *value;
+    } list[] = {{"--metric", w->p.kind == PLOT_HEAT || !w->p.y ? w->p.metric : NULL},
+                {"--x", w->p.x},
+                {"--y", w->p.y},
+                {"--series", w->p.series},
+                {"--facets", w->p.facets},
+                {"--from", w->source.from},
+                {"--to", w->source.until}};
+    size_t len = (size_t)snprintf(buf, n, "wakebal plot %s --kind %s", w->o.arg[0], plot_kind_name[w->p.kind]);
+    for (size_t i = 0; i < WB_ARRAY_SIZE(list) && len < n; i++)
+        if (list[i].value) len += (size_t)snprintf(buf + len, n - len, " %s %s", list[i].option, list[i].value);
+    for (size_t i = 0; i < w->p.nkeep && len < n; i++)
+        len += (size_t)snprintf(buf + len, n - len, " --only %s", w->keep[i]);
+}
+
 static int draw(struct drawing *w)
 {
-    char base[4096], command[512];
-    json_t *doc = is_result_file(w->o.arg[0]) ? load_result(w->o.arg[0]) : simulate(w);
-    if (!doc) return out_stop ? out_stop_exit_code() : EXIT_INVALID;
+    char base[4096], command[1024];
+    int rc = EXIT_INVALID;
+    json_t *doc = document_of(w, &rc);
+    if (!doc) return rc;
     struct winsize ws;
-    if (!w->kind && json_array_size(json_object_get(doc, "results")) > 1) w->p.kind = PLOT_BARS;
+    if (!w->kind) w->p.kind = plot_kind_for(doc);
     if (isatty(1) && !ioctl(1, TIOCGWINSZ, &ws) && ws.ws_col >= 40) w->p.columns = ws.ws_col < 160 ? ws.ws_col : 160;
-    snprintf(command, sizeof command, "wakebal plot %s --kind %s", w->o.arg[0], plot_kind_name[w->p.kind]);
-    int rc = choose_base(w, base, sizeof base);
+    tell_command(w, command, sizeof command);
+    rc = choose_base(w, base, sizeof base);
     w->p.command = command;
     w->p.terminal = stdout;
     w->p.colour = cli_color(&w->o, 1);

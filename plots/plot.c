@@ -1,28 +1,21 @@
+/* plot.c - from a document to a picture: which results, which kind. */
 #include "plot.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-const char *const plot_kind_name[PLOT_KINDS] = {"windows", "bars", "cdf"};
-const char *const plot_format_name[PLOT_FORMATS] = {"png", "svg", "terminal"};
+#include "plot_inner.h"
 
-static char *say(const char *fmt, ...) WB_PRINTF(1, 2);
-static char *say(const char *fmt, ...)
-{
-    char *s;
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vasprintf(&s, fmt, ap);
-    va_end(ap);
-    WB_MEMORY(n >= 0, "out of memory for a plot");
-    return s;
-}
+const struct plot_ops *const plot_ops_of[PLOT_KINDS] = {
+    [PLOT_WINDOWS] = &plot_windows,       [PLOT_BARS] = &plot_bars,         [PLOT_CDF] = &plot_cdf,
+    [PLOT_LINES] = &plot_lines,           [PLOT_HEAT] = &plot_heat,         [PLOT_STACKS] = &plot_stacks,
+    [PLOT_MIGRATIONS] = &plot_migrations, [PLOT_TIMELINE] = &plot_timeline, [PLOT_SCATTER] = &plot_scatter,
+    [PLOT_TORNADO] = &plot_tornado};
+const char *const plot_kind_name[PLOT_KINDS] = {"windows", "bars",       "cdf",      "lines",   "heat",
+                                                "stacks",  "migrations", "timeline", "scatter", "tornado"};
+const char *const plot_format_name[PLOT_FORMATS] = {"png", "svg", "pdf", "terminal"};
 
-/* ------------------------------------------------------------------ what to draw */
+/* ------------------------------------------------------------------ results */
 static const json_t *result_at(const json_t *doc, size_t i)
 {
     const json_t *list = json_object_get(doc, "results");
@@ -30,17 +23,10 @@ static const json_t *result_at(const json_t *doc, size_t i)
     return i ? NULL : doc;
 }
 
-static const char *string_at(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s ? s : "";
-}
-
 /* "kernel.pipe=2.6.11, workload.cpus=free" -> "pipe=2.6.11, cpus=free": the last word of a key says enough. */
 static char *short_label(const char *label)
 {
-    char *out = strdup(label), *o = out;
-    WB_MEMORY(out, "out of memory for a label");
+    char *out = plot_need(strdup(label)), *o = out;
     const char *p = label;
     while (*p) {
         const char *end = p + strcspn(p, ","), *eq = memchr(p, '=', (size_t)(end - p)), *from = p + strspn(p, " ");
@@ -59,284 +45,165 @@ static char *short_label(const char *label)
 
 static void add_input(struct plot_input *in, const json_t *result, const char *name)
 {
-    if (in->n == PLOT_BARS_MAX) return;
-    char *label = short_label(name ? name : string_at(result, "label"));
+    char *label = short_label(name ? name : plot_string(result, "label"));
+    in->result = plot_need(realloc(in->result, (in->n + 1) * sizeof *in->result));
+    in->label = plot_need(realloc(in->label, (in->n + 1) * sizeof *in->label));
     in->result[in->n] = result;
-    in->label[in->n++] = plot_text(*label ? label : string_at(json_object_get(result, "kernel"), "name"), 60);
+    in->label[in->n++] = plot_text(*label ? label : plot_string(json_object_get(result, "kernel"), "name"), 60);
     free(label);
 }
 
-static void choose_inputs(struct plot_input *in, const json_t *doc, const struct plot_options *o)
+/* Is the value one of "a,b"? Blanks do not count: "4KiB" is "4 KiB". */
+static bool among(const char *list, const char *value)
 {
-    const json_t *r;
-    for (size_t i = 0; !o->only && (r = result_at(doc, i)); i++) add_input(in, r, NULL);
-    for (size_t k = 0; k < o->nonly; k++)
-        for (size_t i = 0; (r = result_at(doc, i)); i++)
-            if (!strcmp(string_at(r, "label"), o->only[k])) add_input(in, r, o->name ? o->name[k] : NULL);
-    const json_t *run = json_object_get(result_at(doc, 0), "run");
-    in->metric = o->metric ? o->metric : o->kind == PLOT_CDF ? "wake_latency" : string_at(run, "metric");
-    char *title = plot_text(o->title ? o->title : string_at(run, "title"), 100);
-    snprintf(in->title, sizeof in->title, "%s", title);
-    free(title);
-}
-
-/* ------------------------------------------------------------------ the script */
-struct script {
-    const struct plot_options *o;
-    const struct plot_input *in;
-    const char *dat, *gp, *picture; /* names without folder */
-};
-
-static void put_quoted(FILE *f, const char *text)
-{
-    char *s = plot_text(text, 100);
-    fprintf(f, "'%s'", s);
-    free(s);
-}
-
-static void put_terminal(FILE *f, const struct script *s)
-{
-    const struct plot_options *o = s->o;
-    unsigned height = o->kind == PLOT_BARS ? 130 + 38 * (unsigned)s->in->n : 600 + 18 * (unsigned)s->in->n;
-    if (o->format == PLOT_PNG)
-        fprintf(f, "pngcairo size 1000,%u font 'Sans,11' background rgb 'white'", WB_MAX(height, 260u));
-    if (o->format == PLOT_SVG)
-        fprintf(f, "svg size 1000,%u font 'Sans,13' background rgb 'white'", WB_MAX(height, 260u));
-    if (o->format == PLOT_TERMINAL)
-        fprintf(f, "dumb size %u,%u %s", o->columns ? o->columns : 100,
-                o->rows                ? o->rows
-                : o->kind == PLOT_BARS ? 8 + 2 * (unsigned)s->in->n
-                                       : 32,
-                o->colour ? "ansi" : "mono");
-}
-
-static void put_lines(FILE *f, const struct script *s, const char *column)
-{
-    for (size_t i = 0; i < s->in->n; i++) {
-        fprintf(f, "%s%s", i ? ", \\\n     " : "", i ? "''" : "");
-        if (!i) put_quoted(f, s->dat);
-        fprintf(f, " index %zu using 1:%s with lines ls %zu title ", i, column, i + 1);
-        put_quoted(f, s->in->label[i]);
-    }
-}
-
-static size_t longest_label(const struct plot_input *in)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < in->n; i++) {
-        size_t c = 0;
-        for (const char *p = in->label[i]; *p; p++) c += ((unsigned char)*p & 0xc0) != 0x80;
-        n = WB_MAX(n, c);
-    }
-    return n;
-}
-
-static void put_margin(FILE *f, const struct script *s)
-{
-    bool terminal = s->o->format == PLOT_TERMINAL;
-    size_t n = s->o->kind == PLOT_BARS ? longest_label(s->in) : 8;
-    fprintf(f, "%.1f", s->o->kind != PLOT_BARS ? 10.0 : terminal ? (double)n + 2 : (double)n * 0.92 + 2);
-}
-
-static void put_time(FILE *f, const struct script *s, bool end)
-{
-    double first = INFINITY, last = 0;
-    for (size_t i = 0; i < s->in->n; i++) {
-        const json_t *run = json_object_get(s->in->result[i], "run");
-        double d = json_number_value(json_object_get(run, "duration_s")),
-               m = json_number_value(json_object_get(run, "measured_s"));
-        first = fmin(first, d - m);
-        last = fmax(last, d);
-    }
-    fprintf(f, "%.6g", end ? last : first);
-}
-
-/* What stands for a word between @ signs. */
-static void put_word(FILE *f, const struct script *s, const char *word, size_t n)
-{
-    const struct plot_input *in = s->in;
-    bool bars = s->o->kind == PLOT_BARS;
-#define IS(text) (n == sizeof text - 1 && !memcmp(word, text, n))
-    if (IS("COMMENT")) {
-        char *c = plot_text(s->o->command ? s->o->command : "wakebal plot", 200);
-        fprintf(f, "%s; run %s", c, string_at(json_object_get(in->result[0], "run"), "id"));
-        free(c);
-    }
-    if (IS("SCRIPT")) fputs(s->gp, f);
-    if (IS("TERMINAL")) put_terminal(f, s);
-    if (IS("SETOUTPUT") && s->picture) {
-        fputs("set output ", f);
-        put_quoted(f, s->picture);
-    }
-    if (IS("TITLE")) put_quoted(f, in->title);
-    if (IS("YLABEL")) put_quoted(f, in->axis);
-    if (IS("DATA")) put_quoted(f, s->dat);
-    if (IS("LMARGIN")) put_margin(f, s);
-    if (IS("SHARES")) fputs(s->o->format == PLOT_TERMINAL ? "-0.15:1.15" : "-0.04:1.04", f); /* off the axis */
-    if (IS("XMIN")) put_time(f, s, false);
-    if (IS("XMAX")) put_time(f, s, true);
-    if (IS("YMAX")) fprintf(f, "%.6g", in->span > 0 ? in->span * (bars ? 1.15 : 1.1) : 1);
-    if (IS("GRID") && s->o->format != PLOT_TERMINAL) fputs("set grid back lc rgb '#DDDDDD' lt 1 lw 0.7", f);
-    if (IS("NUDGE")) fprintf(f, "%.6g", in->span * 0.005);
-    if (IS("ROWS")) fprintf(f, "%zu", in->n);
-    if (IS("PLOT_TOP")) put_lines(f, s, "2");
-    if (IS("PLOT_BOTTOM")) put_lines(f, s, "3");
-#undef IS
-}
-
-static void write_script(FILE *f, const struct script *s)
-{
-    for (const char *p = plot_template(s->o->kind); *p;) {
-        const char *at = strchr(p, '@'), *end = at ? strchr(at + 1, '@') : NULL;
-        if (!end) {
-            fputs(p, f);
-            return;
+    while (*list) {
+        const char *v = value, *p = list;
+        for (; *p && *p != ','; p++) {
+            if (*p == ' ') continue;
+            while (*v == ' ') v++;
+            if (!*v || *v != *p) break;
+            v++;
         }
-        fwrite(p, 1, (size_t)(at - p), f);
-        put_word(f, s, at + 1, (size_t)(end - at - 1));
-        p = end + 1;
+        while (*v == ' ') v++;
+        if (!*v && (!*p || *p == ',')) return true;
+        list += strcspn(list, ",");
+        list += *list == ',';
     }
+    return false;
 }
 
-/* ------------------------------------------------------------------ files and the run */
-struct files {
-    char *folder, *dat, *gp, *picture; /* names without folder; picture NULL for a terminal */
-    bool temporary;
-};
-
-static bool name_files(struct files *n, const struct plot_options *o)
+static bool param_is_called(const char *key, const char *name, size_t n)
 {
-    char dir[] = "/tmp/wakebal-plot-XXXXXX";
-    const char *slash = o->base ? strrchr(o->base, '/') : NULL, *stem = slash ? slash + 1 : o->base ? o->base : "plot";
-    n->temporary = !o->base;
-    if (n->temporary && !mkdtemp(dir)) return false;
-    n->folder = n->temporary       ? say("%s", dir)
-                : slash == o->base ? say("/")
-                : slash            ? say("%.*s", (int)(slash - o->base), o->base)
-                                   : say(".");
-    n->dat = say("%s.dat", stem);
-    n->gp = say("%s.gp", stem);
-    n->picture = o->format == PLOT_TERMINAL ? NULL : say("%s.%s", stem, plot_format_name[o->format]);
+    size_t len = strlen(key);
+    return n && n <= len && !memcmp(key + len - n, name, n) && (n == len || key[len - n - 1] == '.');
+}
+
+static bool is_kept(const json_t *result, const struct plot_options *o)
+{
+    for (size_t i = 0; i < o->nkeep; i++) {
+        const char *eq = strchr(o->keep[i], '='), *key;
+        json_t *v;
+        bool good = false;
+        json_object_foreach(json_object_get(result, "params"), key, v)
+        {
+            char text[64];
+            snprintf(text, sizeof text, "%.12g", json_number_value(v));
+            const char *value = json_is_string(v)    ? json_string_value(v)
+                                : json_is_boolean(v) ? (json_is_true(v) ? "true" : "false")
+                                                     : text;
+            good |= eq && param_is_called(key, o->keep[i], (size_t)(eq - o->keep[i])) && among(eq + 1, value);
+        }
+        if (!good) return false;
+    }
     return true;
 }
 
-static FILE *open_in(const struct files *n, const char *name, char **why)
+static void choose_inputs(struct plot_input *in, const struct plot_options *o)
 {
-    char *path = say("%s/%s", n->folder, name);
-    FILE *f = fopen(path, "we");
-    if (!f) *why = say("cannot write '%s': %s", path, strerror(errno));
-    free(path);
-    return f;
+    const json_t *r;
+    for (size_t i = 0; !o->only && (r = result_at(in->doc, i)); i++)
+        if (is_kept(r, o)) add_input(in, r, NULL);
+    for (size_t k = 0; k < o->nonly; k++)
+        for (size_t i = 0; (r = result_at(in->doc, i)); i++)
+            if (!strcmp(plot_string(r, "label"), o->only[k])) add_input(in, r, o->name ? o->name[k] : NULL);
+    const json_t *run = json_object_get(result_at(in->doc, 0), "run");
+    in->all = in->n;
+    in->metric = o->metric ? o->metric : o->kind == PLOT_CDF ? "wake_latency" : plot_string(run, "metric");
+    if (in->n) run = json_object_get(in->result[0], "run");
+    size_t len = strlen(plot_text_into(in->run, sizeof in->run, plot_string(run, "id"), 20));
+    if (in->n > 1) snprintf(in->run + len, sizeof in->run - len, " and %zu more", in->n - 1);
 }
 
-static bool close_file(FILE *f, const char *name, char **why)
+/* ------------------------------------------------------------------ what is written on it */
+static void name_picture(struct plot_input *in, const struct plot_options *o)
 {
-    bool bad = ferror(f) != 0;
-    bad |= fclose(f) != 0;
-    if (bad) *why = say("cannot write '%s': %s", name, strerror(errno));
-    return !bad;
+    const char *title = plot_string(in->doc, "title");
+    if (!*title) title = plot_string(json_object_get(result_at(in->doc, 0), "run"), "title");
+    if (o->title || *title) plot_text_into(in->title, sizeof in->title - 32, o->title ? o->title : title, 100);
+    size_t len = strlen(in->title);
+    if (in->all > in->n) snprintf(in->title + len, sizeof in->title - len, " (%zu of %zu points)", in->n, in->all);
 }
 
-static enum plot_status write_files(const struct files *n, const struct plot_options *o, struct plot_input *in,
-                                    char **why)
+/* What the intervals are, and what was run: "mean and 95 % interval over 5 replications; smp2; linux-2.6.11". */
+static void describe(struct plot_input *in)
 {
-    FILE *dat = open_in(n, n->dat, why);
-    if (!dat) return PLOT_NO_WRITE;
-    bool some = in->n && plot_write_data(dat, o->kind, in);
-    if (!close_file(dat, n->dat, why)) return PLOT_NO_WRITE;
-    if (!some) {
-        char *path = say("%s/%s", n->folder, n->dat);
-        (void)unlink(path); /* it is empty */
-        free(path);
-        if (!*in->metric)
-            *why = say("nothing to draw: the result holds no figure of a workload");
-        else
-            *why = say("nothing to draw: no result has %s of '%.60s'%s",
-                       o->kind == PLOT_WINDOWS ? "windows"
-                       : o->kind == PLOT_CDF   ? "a histogram"
-                                               : "a value",
-                       in->metric,
-                       o->kind == PLOT_WINDOWS ? "; runs shorter than a window have none: --set run.window=1ms" : "");
-        return PLOT_NOTHING;
+    const json_t *r = in->n ? in->result[0] : NULL, *m = plot_metric(r, in->metric);
+    double n = plot_number(json_object_get(m, "n")), c = plot_number(json_object_get(m, "confidence"));
+    char text[200] = "", name[2][48];
+    bool one[2] = {true, true};
+    const char *const part[] = {"machine", "kernel"};
+    size_t len = 0;
+    if (!*in->caption && n > 1)
+        len = (size_t)snprintf(text, sizeof text, "mean and %.4g %% interval over %.0f replications", c * 100, n);
+    else
+        len = (size_t)snprintf(text, sizeof text, "%s", *in->caption ? in->caption : n == 1 ? "one replication" : "");
+    for (size_t k = 0; k < 2 && r; k++) {
+        const char *first = plot_string(json_object_get(r, part[k]), "name");
+        for (size_t i = 1; i < in->n; i++)
+            one[k] &= !strcmp(plot_string(json_object_get(in->result[i], part[k]), "name"), first);
+        plot_text_into(name[k], sizeof name[k], first, 40);
+        if (one[k] && *name[k] && len < sizeof text)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? "; " : "", name[k]);
     }
-    FILE *gp = open_in(n, n->gp, why);
-    if (!gp) return PLOT_NO_WRITE;
-    struct script s = {.o = o, .in = in, .dat = n->dat, .gp = n->gp, .picture = n->picture};
-    write_script(gp, &s);
-    return close_file(gp, n->gp, why) ? PLOT_DONE : PLOT_NO_WRITE;
+    if (*in->run && len < sizeof text) snprintf(text + len, sizeof text - len, "%srun %s", len ? "; " : "", in->run);
+    snprintf(in->caption, sizeof in->caption, "%s", text);
 }
 
-/* The dumb terminal begins pages with form feeds and pads lines with blanks; escapes go unless colours were
- * asked for. */
-static void print_picture(FILE *to, const char *text, bool colour)
+static bool fits(struct plot_input *in, const struct plot_ops *ops)
 {
-    size_t blanks = 0;
-    for (const char *p = text; p && *p; p++) {
-        if (*p == '\f') continue;
-        if (*p == '\033' && !colour) {
-            p += strcspn(p, "m");
-            if (!*p) return;
-            continue;
-        }
-        blanks = *p == ' ' ? blanks + 1 : blanks;
-        if (*p == ' ') continue;
-        for (; *p != '\n' && blanks; blanks--) fputc(' ', to);
-        blanks = 0;
-        fputc(*p, to);
-    }
+    const char *schema = plot_string(in->doc, "schema");
+    if (!strncmp(schema, ops->schema, strlen(ops->schema))) return true;
+    snprintf(in->why, sizeof in->why, "%s is drawn of %s..., not of %.60s", ops->name, ops->schema, schema);
+    return false;
 }
 
-static enum plot_status run(const struct files *n, const struct plot_options *o, const struct plot_input *in,
-                            char **why)
+static bool prepare(struct plot_input *in, const struct plot_options *o)
 {
-    if (o->format == PLOT_TERMINAL && o->kind == PLOT_BARS) { /* boxes of the dumb terminal cannot be read */
-        plot_bars_text(o->terminal ? o->terminal : stdout, in, o);
-        return PLOT_DONE;
+    const struct plot_ops *ops = plot_ops_of[o->kind];
+    if (!fits(in, ops)) return false;
+    bool results = !strncmp(ops->schema, "wakebal.result", 14);
+    if (results) choose_inputs(in, o);
+    if (results && !in->n) {
+        snprintf(in->why, sizeof in->why, "nothing to draw: no point is left");
+        return false;
     }
-    char *out, *err;
-    int rc = plot_run_gnuplot(n->folder, n->gp, &out, &err);
-    enum plot_status st = rc < 0 ? PLOT_NO_GNUPLOT : rc ? PLOT_REFUSED : PLOT_DONE;
-    if (st == PLOT_NO_GNUPLOT && n->temporary) *why = say("cannot plot: gnuplot not found");
-    if (st == PLOT_NO_GNUPLOT && !n->temporary)
-        *why = say("cannot plot: gnuplot not found. Data and script were written to %s/%s and %s", n->folder, n->dat,
-                   n->gp);
-    if (st == PLOT_REFUSED)
-        *why = say("gnuplot refused %s/%s: %.600s", n->folder, n->gp, err ? err : "no reason given");
-    if (st == PLOT_DONE && o->format == PLOT_TERMINAL)
-        print_picture(o->terminal ? o->terminal : stdout, out, o->colour);
-    free(out);
-    free(err);
-    return st;
-}
-
-static void forget_files(struct files *n)
-{
-    const char *name[] = {n->dat, n->gp};
-    for (size_t i = 0; n->temporary && i < WB_ARRAY_SIZE(name); i++) {
-        char *path = say("%s/%s", n->folder, name[i]);
-        unlink(path);
-        free(path);
+    if (results && !*in->metric) {
+        snprintf(in->why, sizeof in->why, "nothing to draw: the result holds no figure of a workload");
+        return false;
     }
-    if (n->temporary) rmdir(n->folder);
-    free(n->folder);
-    free(n->dat);
-    free(n->gp);
-    free(n->picture);
+    if (!ops->prepare(in)) return false;
+    name_picture(in, o);
+    describe(in);
+    return true;
 }
 
 enum plot_status plot_draw(const json_t *doc, const struct plot_options *o, char **why)
 {
-    struct plot_input in = {.n = 0};
-    struct files n = {0};
+    const struct plot_ops *ops = plot_ops_of[o->kind];
+    struct plot_input in = {.o = o, .doc = doc, .width = 1000, .height = 600, .rows = 30};
+    in.metric = o->metric ? o->metric : "";
     *why = NULL;
-    choose_inputs(&in, doc, o);
-    if (!name_files(&n, o)) {
-        *why = say("cannot make a folder for the plot: %s", strerror(errno));
-        return PLOT_NO_WRITE;
-    }
-    enum plot_status st = write_files(&n, o, &in, why);
-    if (st == PLOT_DONE) st = run(&n, o, &in, why);
-    forget_files(&n);
-    for (size_t i = 0; i < PLOT_BARS_MAX; i++) free(in.label[i]);
+    enum plot_status st = PLOT_NOTHING;
+    if (prepare(&in, o))
+        st = plot_make_files(&in, why);
+    else
+        *why = plot_say("%s", in.why);
+    if (ops->forget)
+        ops->forget(&in);
+    else
+        free(in.own);
+    for (size_t i = 0; i < in.n; i++) free(in.label[i]);
+    free(in.label);
+    free(in.result);
     return st;
+}
+
+enum plot_kind plot_kind_for(const json_t *doc)
+{
+    const char *schema = plot_string(doc, "schema");
+    if (!strncmp(schema, "wakebal.result", 14))
+        return json_array_size(json_object_get(doc, "results")) > 1 ? PLOT_BARS : PLOT_WINDOWS;
+    for (int k = PLOT_CDF + 1; k < PLOT_KINDS; k++)
+        if (!strcmp(schema, plot_ops_of[k]->schema)) return (enum plot_kind)k;
+    return PLOT_KINDS;
 }

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "plot.h"
+#include "plot_inner.h"
 
 extern char **environ;
 

@@ -1,8 +1,9 @@
 /* plot_text.c - texts of users, made fit for a gnuplot script and its data. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plot.h"
+#include "plot_inner.h"
 
 /* Length of the UTF-8 sequence at s, or 0. Overlong forms do no harm in a label; broken ones would. */
 static size_t sequence(const unsigned char *s)
@@ -41,4 +42,43 @@ char *plot_text(const char *text, size_t columns)
     }
     *o = 0;
     return out;
+}
+
+char *plot_text_into(char *buf, size_t n, const char *text, size_t columns)
+{
+    char *clean = plot_text(text, columns);
+    snprintf(buf, n, "%s", clean);
+    free(clean);
+    return buf;
+}
+
+size_t plot_text_columns(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++) n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+void plot_put_quoted(FILE *f, const char *text)
+{
+    char *s = plot_text(text, 200);
+    fprintf(f, "'%s'", s);
+    free(s);
+}
+
+void *plot_need(void *p)
+{
+    WB_MEMORY(p, "out of memory for a plot");
+    return p;
+}
+
+char *plot_say(const char *fmt, ...)
+{
+    char *s;
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vasprintf(&s, fmt, ap);
+    va_end(ap);
+    WB_MEMORY(n >= 0, "out of memory for a plot");
+    return s;
 }

@@ -55,6 +55,13 @@ struct case_variant {
     bool used;
 };
 
+/* A figure with one assumed cost at both ends of its plausible range, all else as it is. */
+struct case_swing {
+    const char *key;        /* owned by the configuration of a variant */
+    char low[64], high[64]; /* values of the cost */
+    double at_low, at_high; /* the figure there, base unit */
+};
+
 struct case_row {
     const char *name, *metric, *unit, *reason, *source; /* owned by the scenario's configuration */
     const char *reading_of;                             /* statement that it is one reading of; NULL: the only one */
@@ -71,6 +78,8 @@ struct case_row {
     size_t n;
     struct exp_summary sum;
     enum case_verdict verdict;
+    struct case_swing *swing; /* [nswings] of a prediction, after case_run() with `sensitive` */
+    size_t nswings;
     char *flips;   /* "machine.ipi.flight = 200 ns gives 0.91", or NULL */
     bool disputed; /* another reading has another verdict */
 };

@@ -15,6 +15,18 @@ static json_t *published_json(const struct case_row *r)
     return exp_json_number(r->lo);
 }
 
+static json_t *swings_json(const struct case_row *r)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; i < r->nswings; i++) {
+        const struct case_swing *s = &r->swing[i];
+        json_array_append_new(a,
+                              json_pack("{s:s,s:s,s:s,s:o,s:o}", "key", s->key, "low", s->low, "high", s->high,
+                                        "at_low", exp_json_number(s->at_low), "at_high", exp_json_number(s->at_high)));
+    }
+    return a;
+}
+
 static json_t *row_json(const struct case_row *r)
 {
     const char *direction = r->direction > 0 ? "higher" : r->direction < 0 ? "lower" : NULL;
@@ -34,6 +46,7 @@ static json_t *row_json(const struct case_row *r)
     if (r->verdict != CASE_NONE) json_object_set_new(o, "verdict", json_string(case_verdict_name[r->verdict]));
     if (r->verdict == CASE_PASS && r->finding) json_object_set_new(o, "finding", exp_json_text(r->finding));
     json_object_set_new(o, "flips", exp_json_text(r->flips));
+    if (r->nswings) json_object_set_new(o, "sensitivity", swings_json(r));
     json_object_set_new(o, "reason", exp_json_text(r->reason));
     json_object_set_new(o, "source", exp_json_text(r->source));
     return o;

@@ -301,6 +301,7 @@ void case_free(struct case_file *c)
         figure_expr_free(c->row[i].expr);
         free(c->row[i].sample);
         free(c->row[i].flips);
+        free(c->row[i].swing);
     }
     for (size_t i = 0; i < c->nowned; i++) free(c->owned[i]);
     free(c->owned);

@@ -158,18 +158,44 @@ static int make_trials(struct ranges *g)
     return 0;
 }
 
-static void check_flip(struct ranges *g, struct case_row *r, size_t end, struct exp_result *const *res)
+static void check_flip(struct ranges *g, struct case_row *r, size_t end, double v)
 {
-    double *sample;
-    size_t n;
-    double v = case_row_evaluate(g->c, r, res, &sample, &n);
-    free(sample);
     bool wants = case_row_wants(r, v), wanted = r->verdict == CASE_PASS;
     if (r->flips || isnan(v) || wants == wanted) return;
     char figure[48];
     int rc = asprintf(&r->flips, "%s = %s gives %s", g->end[end].key, g->end[end].value,
                       exp_format_value(figure, sizeof figure, v, r->unit));
     WB_MEMORY(rc >= 0, "out of memory while the ranges of costs were tried");
+}
+
+/* Ends come in pairs, the low one first (collect_ends). */
+static void note_swing(struct ranges *g, struct case_row *r, size_t end, double v)
+{
+    const struct end *e = &g->end[end];
+    if (end % 2 == 0) {
+        r->swing = need(realloc(r->swing, (r->nswings + 1) * sizeof *r->swing));
+        struct case_swing *s = &r->swing[r->nswings++];
+        *s = (struct case_swing){.key = e->key, .at_low = v, .at_high = NAN};
+        snprintf(s->low, sizeof s->low, "%s", e->value);
+    } else {
+        struct case_swing *s = &r->swing[r->nswings - 1];
+        s->at_high = v;
+        snprintf(s->high, sizeof s->high, "%s", e->value);
+    }
+}
+
+static void judge_end(struct ranges *g, struct exp_result *const *res, size_t end)
+{
+    for (size_t i = 0; i < g->c->nrows; i++) {
+        struct case_row *r = &g->c->row[i];
+        double *sample;
+        size_t n;
+        if (r->class != CASE_PREDICTS) continue;
+        double v = case_row_evaluate(g->c, r, res, &sample, &n);
+        free(sample);
+        note_swing(g, r, end, v);
+        if (r->verdict == CASE_PASS || r->verdict == CASE_FAIL) check_flip(g, r, end, v);
+    }
 }
 
 static void judge_ends(struct ranges *g, struct exp_study *study)
@@ -179,11 +205,7 @@ static void judge_ends(struct ranges *g, struct exp_study *study)
         memcpy(res, g->c->study->result, g->c->nvariants * sizeof *res);
         for (size_t t = 0; t < g->ntrials; t++)
             if (g->trial[t].end == e) res[g->trial[t].variant] = study->result[g->trial[t].unique];
-        for (size_t i = 0; i < g->c->nrows; i++) {
-            struct case_row *r = &g->c->row[i];
-            if (r->class == CASE_PREDICTS && (r->verdict == CASE_PASS || r->verdict == CASE_FAIL))
-                check_flip(g, r, e, res);
-        }
+        judge_end(g, res, e);
     }
     for (size_t i = 0; i < g->c->nrows; i++)
         if (g->c->row[i].flips) g->c->row[i].verdict = CASE_UNDETERMINED;

@@ -1,0 +1,317 @@
+/*
+ * plot_scatter.c - predicted against measured, of a validation: both axes logarithmic, a panel a unit, the noise band
+ * of the classes, and the worst misses by name.
+ *
+ * A point's bars are the prediction's interval and the 10 to 90 % range of the real runs. What the validation calls
+ * wrong has a ring around it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plot_inner.h"
+
+#define NAMED 4 /* misses of a panel that are named */
+
+struct point {
+    const json_t *of;
+    const char *unit;
+    size_t class;
+    double measured[3], predicted[3]; /* low, middle, high */
+    double band, miss;                /* miss: |log ratio| */
+    bool right;
+};
+struct panel {
+    const char *unit;
+    struct plot_unit shown;
+    double low, high; /* base unit */
+    double band[PLOT_SERIES_MAX];
+    size_t nbands;
+};
+struct scatter {
+    struct point *point;
+    size_t n;
+    char *class[PLOT_SERIES_MAX];
+    size_t nclasses, right;
+    struct panel panel[PLOT_PANELS_MAX];
+    struct plot_axis facet; /* titles of the panels */
+    struct plot_panels panels;
+    size_t key_columns;
+};
+
+static size_t class_of(struct scatter *s, const char *name)
+{
+    char *text = plot_text(*name ? name : "other", 40);
+    for (size_t i = 0; i < s->nclasses; i++)
+        if (!strcmp(s->class[i], text) || i + 1 == PLOT_SERIES_MAX) {
+            free(text);
+            return i;
+        }
+    s->class[s->nclasses] = text;
+    return s->nclasses++;
+}
+
+static double or_else(double v, double other)
+{
+    return isfinite(v) && v > 0 ? v : other;
+}
+
+static bool read_point(struct scatter *s, const json_t *c, struct point *p)
+{
+    const json_t *guess = json_object_get(c, "predicted"), *real = json_object_get(c, "measured"),
+                 *score = json_object_get(c, "score");
+    double v = plot_number(json_object_get(guess, "value")), m = plot_number(json_object_get(real, "median"));
+    if (!(v > 0) || !(m > 0)) return false;
+    *p = (struct point){.of = c,
+                        .unit = plot_string(c, "unit"),
+                        .class = class_of(s, plot_string(c, "class")),
+                        .measured = {or_else(plot_number(json_object_get(real, "p10")), m), m,
+                                     or_else(plot_number(json_object_get(real, "p90")), m)},
+                        .predicted = {or_else(plot_number(json_object_get(guess, "lo")), v), v,
+                                      or_else(plot_number(json_object_get(guess, "hi")), v)},
+                        .band = plot_number(json_object_get(score, "band")),
+                        .miss = fabs(log(v / m)),
+                        .right = json_is_true(json_object_get(score, "right"))};
+    return true;
+}
+
+static struct panel *panel_of(struct scatter *s, const char *unit)
+{
+    for (size_t i = 0; i < s->panels.n; i++)
+        if (!strcmp(s->panel[i].unit, unit)) return &s->panel[i];
+    if (s->panels.n == PLOT_PANELS_MAX) return NULL;
+    s->panel[s->panels.n] = (struct panel){.unit = unit, .low = INFINITY};
+    return &s->panel[s->panels.n++];
+}
+
+static void widen(struct panel *g, const struct point *p)
+{
+    g->low = fmin(g->low, fmin(p->measured[0], p->predicted[0]));
+    g->high = fmax(g->high, fmax(p->measured[2], p->predicted[2]));
+    size_t i = 0;
+    while (i < g->nbands && g->band[i] > p->band) i++; /* the widest first */
+    if (!(p->band > 0) || (i < g->nbands && g->band[i] == p->band) || g->nbands == PLOT_SERIES_MAX) return;
+    memmove(&g->band[i + 1], &g->band[i], (g->nbands - i) * sizeof *g->band);
+    g->band[i] = p->band;
+    g->nbands++;
+}
+
+static void name_panels(struct scatter *s)
+{
+    s->facet = (struct plot_axis){.nkeys = 2, .n = s->panels.n};
+    s->facet.value = plot_need(calloc(s->panels.n, sizeof *s->facet.value));
+    for (size_t g = 0; g < s->panels.n; g++) {
+        struct panel *p = &s->panel[g];
+        char text[128] = "";
+        for (size_t i = 0; i < s->n; i++) {
+            const char *metric = plot_string(s->point[i].of, "metric");
+            size_t len = strlen(text);
+            if (!strcmp(s->point[i].unit, p->unit) && !strstr(text, metric))
+                snprintf(text + len, sizeof text - len, "%s%.40s", len ? ", " : "", metric);
+        }
+        plot_choose_unit(&p->shown, text, p->unit, sqrt(p->low * p->high));
+        s->facet.value[g].text = plot_text(p->shown.axis, 90);
+        p->low /= 1.25;
+        p->high *= 1.25;
+    }
+}
+
+static bool prepare_scatter(struct plot_input *in)
+{
+    struct scatter *s = in->own = plot_need(calloc(1, sizeof *s));
+    const json_t *list = json_object_get(in->doc, "cases");
+    s->point = plot_need(calloc(json_array_size(list) + 1, sizeof *s->point));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        struct point *p = &s->point[s->n];
+        if (!read_point(s, json_array_get(list, i), p)) continue;
+        struct panel *g = panel_of(s, p->unit);
+        if (!g) continue;
+        widen(g, p);
+        s->right += p->right;
+        s->n++;
+    }
+    if (!s->n) {
+        snprintf(in->why, sizeof in->why,
+                 "nothing to draw: no case is both predicted and measured (wakebal validate, without --predict-only)");
+        return false;
+    }
+    name_panels(s);
+    size_t n = s->panels.n;
+    s->panels = plot_panels_of(in, n);
+    if (s->panels.rows > 1 || n == 1) in->height = 150 + 480 * s->panels.rows;
+    in->rows = 8 + 26 * s->panels.rows;
+    s->panels.key_rows = 1 + plot_key_rows(in, s->class, s->nclasses, &s->key_columns);
+    snprintf(in->caption, sizeof in->caption,
+             "%zu of %zu right; bars: interval of the prediction, 10 to 90 %% of the real runs; rings: wrong", s->right,
+             s->n);
+    return true;
+}
+
+/* ------------------------------------------------------------------ data */
+static bool in_panel(const struct scatter *s, const struct point *p, size_t g)
+{
+    return !strcmp(p->unit, s->panel[g].unit);
+}
+
+static void put_point(FILE *f, const struct point *p, double scale)
+{
+    char *name = plot_text(plot_string(p->of, "name"), 80);
+    static const int order[] = {1, 0, 2}; /* middle, low, high */
+    for (int k = 0; k < 3; k++) plot_put(f, p->measured[order[k]] * scale);
+    for (int k = 0; k < 3; k++) plot_put(f, p->predicted[order[k]] * scale);
+    fprintf(f, " %d \"%s\"\n", p->right, name);
+    free(name);
+}
+
+static int by_miss(const void *a, const void *b)
+{
+    const struct point *x = *(const struct point *const *)a, *y = *(const struct point *const *)b;
+    if (x->miss != y->miss) return x->miss < y->miss ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+/* The worst misses of a panel; of a panel without any, the least good one. */
+static void put_worst(FILE *f, const struct scatter *s, size_t g)
+{
+    const struct point **list = plot_need(calloc(s->n + 1, sizeof(*list)));
+    size_t n = 0;
+    double scale = s->panel[g].shown.scale;
+    for (size_t i = 0; i < s->n; i++)
+        if (in_panel(s, &s->point[i], g)) list[n++] = &s->point[i];
+    qsort(list, n, sizeof(*list), by_miss);
+    fputs("# the worst: measured predicted name\n", f);
+    for (size_t i = 0, k = 0; i < n && k < NAMED; i++) {
+        if (list[i]->right && i) continue;
+        char *name = plot_text(plot_string(list[i]->of, "name"), 44);
+        double x = list[i]->measured[1], y = list[i]->predicted[1];
+        bool left = x > sqrt(s->panel[g].low * s->panel[g].high);
+        fprintf(f, "%.9g %.9g \"%s\" \"%s%s: %.2f x%s\"\n", x * scale, y * scale, left ? "l" : "r", left ? "" : "  ",
+                name, y / x, left ? "  " : "");
+        free(name);
+        k++;
+    }
+    free(list);
+}
+
+/* Per panel: a block a band, a block a class, a block with the worst. */
+static void write_scatter(FILE *f, const struct plot_input *in)
+{
+    const struct scatter *s = in->own;
+    for (size_t g = 0; g < s->panels.n; g++) {
+        const struct panel *p = &s->panel[g];
+        double a = p->low * p->shown.scale, b = p->high * p->shown.scale;
+        for (size_t i = 0; i < p->nbands; i++) {
+            double w = p->band[i];
+            fprintf(f, "%s# band of %.4g %%: x low high\n%.9g %.9g %.9g\n%.9g %.9g %.9g", g + i ? "\n\n\n" : "",
+                    w * 100, a, a * fmax(1 - w, 1e-3), a * (1 + w), b, b * fmax(1 - w, 1e-3), b * (1 + w));
+        }
+        for (size_t c = 0; c < s->nclasses; c++) {
+            fprintf(f,
+                    "%s# \"%s\": measured p10 p90 predicted low high right name, %s\nNaN NaN NaN NaN NaN NaN 1 \"\"\n",
+                    g + p->nbands + c ? "\n\n\n" : "", s->class[c], p -> shown.text);
+            for (size_t i = 0; i < s->n; i++)
+                if (s->point[i].class == c && in_panel(s, &s->point[i], g)) put_point(f, &s->point[i], p->shown.scale);
+        }
+        fputs("\n\n", f);
+        put_worst(f, s, g);
+    }
+}
+
+/* ------------------------------------------------------------------ script */
+static void put_classes(FILE *f, const struct plot_input *in, size_t block)
+{
+    const struct scatter *s = in->own;
+    bool terminal = in->o->format == PLOT_TERMINAL;
+    for (size_t c = 0; c < s->nclasses; c++) {
+        if (!terminal)
+            fprintf(f, ", \\\n     '' index %zu using 1:4:2:3:5:6 with xyerrorbars ls %zu dt 1 lw 1 pt 0 notitle",
+                    block + c, c + 1);
+        fprintf(f, ", \\\n     '' index %zu using 1:4 with points ls %zu title ", block + c, c + 1);
+        plot_put_quoted(f, s->class[c]);
+        if (!terminal)
+            fprintf(f,
+                    ", \\\n     '' index %zu using 1:($7 ? NaN : $4) with points pt 6 ps 2.6 lw 1.5 lc rgb '#000000' "
+                    "notitle",
+                    block + c);
+    }
+}
+
+static size_t put_plot(FILE *f, const struct plot_input *in, size_t g, size_t block)
+{
+    const struct scatter *s = in->own;
+    const struct panel *p = &s->panel[g];
+    bool terminal = in->o->format == PLOT_TERMINAL;
+    double a = p->low * p->shown.scale, b = p->high * p->shown.scale;
+    fprintf(f, "set xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\nplot ", a, b, a, b);
+    plot_put_quoted(f, in->dat);
+    fprintf(f, " index %zu using 1:4 with points ls 1 notitle", block + p->nbands);
+    for (size_t i = 0; i < p->nbands; i++) {
+        static const char *const grey[] = {"#EEEEEE", "#DDDDDD", "#CCCCCC", "#BBBBBB"};
+        if (terminal)
+            fprintf(f, ", \\\n     '' index %zu using 1:2 with lines dt '.' lc 8 title ", block + i);
+        else
+            fprintf(f, ", \\\n     '' index %zu using 1:2:3 with filledcurves fs solid 1 noborder fc rgb '%s' title ",
+                    block + i, grey[WB_MIN(i, (size_t)3)]);
+        char *title = plot_say("noise band %.3g %%", p->band[i] * 100);
+        plot_put_quoted(f, title);
+        free(title);
+        if (terminal) fprintf(f, ", \\\n     '' index %zu using 1:3 with lines dt '.' lc 8 notitle", block + i);
+    }
+    fputs(", \\\n     x with lines lw 1.2 dt 1 lc rgb '#000000' title 'predicted = measured'", f);
+    put_classes(f, in, block + p->nbands);
+    size_t worst = block + p->nbands + s->nclasses;
+    if (!terminal)
+        fprintf(
+            f,
+            ", \\\n     '' index %zu using 1:2:(strcol(3) eq 'r' ? strcol(4) : '') with labels left offset 0.6,-0.2 "
+            "noenhanced font ',9' notitle, \\\n     '' index %zu using 1:2:(strcol(3) eq 'l' ? strcol(4) : '') with "
+            "labels right offset -0.6,0.2 noenhanced font ',9' notitle",
+            worst, worst);
+    fputc('\n', f);
+    return worst + 1;
+}
+
+static void put_panels(FILE *f, const struct plot_input *in)
+{
+    const struct scatter *s = in->own;
+    struct plot_panels p = s->panels;
+    size_t block = 0;
+    plot_put_multiplot(f, in, &p);
+    plot_put_key(f, in, &p, WB_MIN(s->key_columns, (size_t)3));
+    for (size_t g = 0; g < p.n; g++) {
+        if (p.n == 1) { /* no title says what is drawn */
+            char x[160], y[160];
+            snprintf(x, sizeof x, "measured %s", s->facet.value[0].text);
+            snprintf(y, sizeof y, "predicted %s", s->facet.value[0].text);
+            plot_put_panel(f, in, &p, g, &s->facet, x, y);
+        } else {
+            plot_put_panel(f, in, &p, g, &s->facet, "measured", "predicted");
+        }
+        block = put_plot(f, in, g, block);
+    }
+    fputs("unset multiplot", f);
+}
+
+static bool word_scatter(FILE *f, const struct plot_input *in, const char *word)
+{
+    if (!strcmp(word, "PANELS")) return put_panels(f, in), true;
+    return false;
+}
+
+static void forget_scatter(struct plot_input *in)
+{
+    struct scatter *s = in->own;
+    if (!s) return;
+    for (size_t i = 0; i < s->nclasses; i++) free(s->class[i]);
+    for (size_t i = 0; i < s->facet.n; i++) free(s->facet.value[i].text);
+    free(s->facet.value);
+    free(s->point);
+    free(s);
+}
+
+const struct plot_ops plot_scatter = {.name = "scatter",
+                                      .schema = "wakebal.validation/1",
+                                      .prepare = prepare_scatter,
+                                      .data = write_scatter,
+                                      .word = word_scatter,
+                                      .forget = forget_scatter};

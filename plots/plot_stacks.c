@@ -1,0 +1,215 @@
+/*
+ * plot_stacks.c - where the CPU time went: a row a point, a piece a category, in shares of all CPUs' time.
+ *
+ * Shares are the figures time.CATEGORY, which have intervals: they stand over the right end of each piece. Small
+ * categories go together into "other". Pieces differ in lightness and in hatching as well as in colour; idle is white.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plot_inner.h"
+
+#define PIECES_MAX 9
+#define SMALL 0.01 /* a category that is nowhere larger goes to "other" */
+
+struct stacks {
+    char *name[PIECES_MAX + 1]; /* the last two: "other", "idle" where there are such */
+    size_t n;
+    struct plot_value *share; /* [results][n] */
+    size_t key_columns;
+    struct plot_panels panels;
+};
+
+struct category {
+    const char *name;
+    double most;
+};
+
+static bool has_time(const json_t *result, const char *metric)
+{
+    (void)metric;
+    return plot_metric(result, "time.idle");
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct category *x = a, *y = b;
+    if (x->most != y->most) return x->most < y->most ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+/* Names of categories with their largest share, the largest first; idle is left to the end. */
+static size_t collect(const struct plot_input *in, struct category *c, size_t room)
+{
+    const json_t *list = json_object_get(in->result[0], "metrics");
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(list) && n < room; i++) {
+        const char *name = plot_string(json_array_get(list, i), "name");
+        if (strncmp(name, "time.", 5) || !strcmp(name, "time.idle") ||
+            strcmp(plot_string(json_array_get(list, i), "unit"), "1"))
+            continue;
+        c[n] = (struct category){.name = name, .most = 0};
+        for (size_t k = 0; k < in->n; k++) c[n].most = fmax(c[n].most, plot_value_of(in->result[k], name).mean);
+        n++;
+    }
+    qsort(c, n, sizeof *c, by_size);
+    return n;
+}
+
+static struct plot_value sum_of(const json_t *result, const struct category *c, size_t n)
+{
+    struct plot_value v = {0, NAN, NAN};
+    for (size_t i = 0; i < n; i++) {
+        double one = plot_value_of(result, c[i].name).mean;
+        v.mean += isfinite(one) ? one : 0;
+    }
+    return v;
+}
+
+static void fill(struct plot_input *in, struct stacks *s, const struct category *c, size_t n)
+{
+    size_t own = 0;
+    while (own < n && own < PIECES_MAX - 2 && c[own].most >= SMALL) own++;
+    for (size_t i = 0; i < own; i++) s->name[s->n++] = plot_text(c[i].name + 5, 30);
+    if (own < n) s->name[s->n++] = plot_say("other");
+    s->name[s->n++] = plot_say("idle");
+    s->share = plot_need(calloc(in->n * s->n, sizeof *s->share));
+    for (size_t k = 0; k < in->n; k++) {
+        struct plot_value *v = &s->share[k * s->n];
+        for (size_t i = 0; i < own; i++) v[i] = plot_value_of(in->result[k], c[i].name);
+        if (own < n) v[own] = sum_of(in->result[k], c + own, n - own);
+        v[s->n - 1] = plot_value_of(in->result[k], "time.idle");
+    }
+}
+
+static bool prepare_stacks(struct plot_input *in)
+{
+    struct stacks *s = in->own = plot_need(calloc(1, sizeof *s));
+    struct category c[64];
+    if (!plot_keep_with(in, has_time, PLOT_BARS_MAX)) {
+        snprintf(in->why, sizeof in->why, "nothing to draw: no result has times by category");
+        return false;
+    }
+    fill(in, s, c, collect(in, c, WB_ARRAY_SIZE(c)));
+    in->metric = "time.idle"; /* its interval is the caption's */
+    s->panels = (struct plot_panels){.n = 1, .columns = 1, .rows = 1};
+    in->height = WB_MAX(190 + 44 * (uint32_t)in->n, 300u);
+    s->panels.key_rows = plot_key_rows(in, s->name, s->n, &s->key_columns);
+    return true;
+}
+
+/* One line a piece: from, until, row, its interval around `until`, its number. */
+static void write_stacks(FILE *f, const struct plot_input *in)
+{
+    const struct stacks *s = in->own;
+    for (size_t i = 0; i < s->n; i++) {
+        fprintf(f, "%s# \"%s\": from_%% until_%% row ends_low ends_high shown \"point\"\n", i ? "\n\n" : "",
+                s->name[i]);
+        for (size_t k = 0; k < in->n; k++) {
+            const struct plot_value *v = &s->share[k * s->n];
+            double from = 0, share = v[i].mean * 100;
+            for (size_t j = 0; j < i; j++) from += v[j].mean * 100;
+            fprintf(f, "%.9g %.9g %zu", from, from + share, k);
+            plot_put(f, from + v[i].lo * 100);
+            plot_put(f, from + v[i].hi * 100);
+            if (share >= 4)
+                fprintf(f, " \"%.*f\"", share < 10, share);
+            else
+                fputs(" \"\"", f);
+            fprintf(f, " \"%s\"\n", in->label[k]);
+        }
+    }
+}
+
+static void put_pieces(FILE *f, const struct plot_input *in)
+{
+    /* Light and dark take turns, so that neighbours differ in grey too. */
+    static const char *const look[PIECES_MAX] = {
+        "fs solid 1 border lc rgb '#222222' fc rgb '#0072B2'", "fs solid 1 border lc rgb '#222222' fc rgb '#F0E442'",
+        "fs solid 1 border lc rgb '#222222' fc rgb '#009E73'", "fs solid 1 border lc rgb '#222222' fc rgb '#56B4E9'",
+        "fs solid 1 border lc rgb '#222222' fc rgb '#D55E00'", "fs solid 1 border lc rgb '#222222' fc rgb '#E69F00'",
+        "fs solid 1 border lc rgb '#222222' fc rgb '#CC79A7'", "fs pattern 4 border lc rgb '#222222' fc rgb '#666666'"};
+    static const char *const text[PIECES_MAX] = {"#FFFFFF", "#000000", "#FFFFFF", "#000000",
+                                                 "#FFFFFF", "#000000", "#000000", "#000000"};
+    const struct stacks *s = in->own;
+    fputs("plot ", f);
+    for (size_t i = 0; i < s->n; i++) {
+        bool idle = i + 1 == s->n, other = i + 2 == s->n && !strcmp(s->name[i], "other");
+        if (i)
+            fputs("''", f);
+        else
+            plot_put_quoted(f, in->dat);
+        fprintf(f, " index %zu using (($1+$2)/2):3:(($2-$1)/2):(0.36)%s with boxxyerror %s title ", i,
+                i ? "" : ":ytic(7)",
+                idle    ? "fs solid 1 border lc rgb '#222222' fc rgb '#FFFFFF'"
+                : other ? look[PIECES_MAX - 2]
+                        : look[i]);
+        plot_put_quoted(f, s->name[i]);
+        fputs(", \\\n     ", f);
+        if (!other)
+            fprintf(f, "'' index %zu using (($1+$2)/2):3:6 with labels tc rgb '%s' notitle, \\\n     ", i,
+                    idle ? "#000000" : text[i]);
+    }
+    for (size_t i = 0; i + 1 < s->n; i++) /* the end of idle is 100 % and needs none */
+        fprintf(f, "%s'' index %zu using 2:($3+0.27):4:5 with xerrorbars pt 0 lw 1.5 lc rgb '#000000' notitle",
+                i ? ", \\\n     " : "", i);
+}
+
+static bool word_stacks(FILE *f, const struct plot_input *in, const char *word)
+{
+    const struct stacks *s = in->own;
+    if (!strcmp(word, "PIECES")) return put_pieces(f, in), true;
+    if (!strcmp(word, "KEY")) return plot_put_key(f, in, &s->panels, s->key_columns), true;
+    if (!strcmp(word, "TMARGIN")) return fprintf(f, "%.1f", 3.2 + s->panels.key_rows * 1.2), true;
+    if (strcmp(word, "LMARGIN")) return false;
+    size_t n = 0;
+    for (size_t i = 0; i < in->n; i++) n = WB_MAX(n, plot_text_columns(in->label[i]));
+    fprintf(f, "%.1f", (double)n * 0.92 + 2);
+    return true;
+}
+
+/* ------------------------------------------------------------------ as text */
+static void text_stacks(FILE *to, const struct plot_input *in)
+{
+    static const char letters[] = "#=+*%o&x:";
+    const struct stacks *s = in->own;
+    size_t label = 0, width = plot_columns(in->o);
+    for (size_t i = 0; i < in->n; i++) label = WB_MAX(label, plot_text_columns(in->label[i]));
+    width = width > label + 32 ? width - label - 2 : 30;
+    fprintf(to, "%s\n%*sshare of CPU time, all CPUs (%%)\n", in->title, (int)label + 2, "");
+    for (size_t k = 0; k < in->n; k++) {
+        fprintf(to, "%*s%s  ", (int)(label - plot_text_columns(in->label[k])), "", in->label[k]);
+        double until = 0;
+        size_t at = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            until += s->share[k * s->n + i].mean;
+            for (; at < (size_t)(until * (double)width + 0.5); at++) fputc(i + 1 == s->n ? '.' : letters[i], to);
+        }
+        fprintf(to, "\n%*s  ", (int)label, "");
+        for (size_t i = 0; i < s->n; i++) {
+            struct plot_value v = s->share[k * s->n + i];
+            fprintf(to, "%s%c %s %.1f", i ? "  " : "", i + 1 == s->n ? '.' : letters[i], s->name[i], v.mean * 100);
+            if (isfinite(v.hi)) fprintf(to, "%s%.1f", in->o->unicode ? "\u00b1" : "+-", (v.hi - v.lo) * 50);
+        }
+        fputc('\n', to);
+    }
+    fprintf(to, "%s\n\n", in->caption);
+}
+
+static void forget_stacks(struct plot_input *in)
+{
+    struct stacks *s = in->own;
+    if (!s) return;
+    for (size_t i = 0; i < s->n; i++) free(s->name[i]);
+    free(s->share);
+    free(s);
+}
+
+const struct plot_ops plot_stacks = {.name = "stacks",
+                                     .schema = "wakebal.result",
+                                     .prepare = prepare_stacks,
+                                     .data = write_stacks,
+                                     .word = word_stacks,
+                                     .text = text_stacks,
+                                     .forget = forget_stacks};
