@@ -136,15 +136,21 @@ static json_t *task_names(struct tracing *w)
     return list;
 }
 
-/* When somebody was first given a CPU; the whole run when nobody is. */
+static sim_time first_switch(const struct wb_trace *t)
+{
+    uint64_t n = WB_MIN(t->written, t->capacity);
+    for (uint64_t i = 0; i < n; i++)
+        if (t->ring[i].type == WB_TR_SWITCH) return t->ring[i].when;
+    return WB_TIME_NEVER;
+}
+
+/* When somebody was first given a CPU; 0 when nobody is. */
 static sim_time first_work(struct tracing *w)
 {
     bool more = true;
-    for (sim_time at = WB_MS; more && !w->t->written; at += WB_MS) more = wb_sim_step_to(w->s, at);
-    uint64_t n = WB_MIN(w->t->written, w->t->capacity);
-    for (uint64_t i = 0; i < n; i++)
-        if (w->t->ring[i].type == WB_TR_SWITCH) return w->t->ring[i].when;
-    return 0;
+    sim_time at = 0, first;
+    while ((first = first_switch(w->t)) == WB_TIME_NEVER && more) more = wb_sim_step_to(w->s, at += WB_MS);
+    return first == WB_TIME_NEVER ? 0 : first;
 }
 
 static json_t *timeline_of(struct tracing *w)
@@ -226,15 +232,15 @@ static const char *text_of(const struct wb_config *c, const char *name, const ch
     return wb_cfg_has(c, key) ? wb_cfg_str(c, key) : "";
 }
 
-/* The scenario's title, or what it is: pictures are passed on without their command. */
-static void add_title(const struct tracing *w, json_t *doc)
+/* What it is: pictures are passed on without their command. */
+static void add_names(const struct tracing *w, json_t *doc)
 {
     const struct wb_config *c = w->cfg;
-    char text[300];
-    const char *title = wb_cfg_has(c, "title") ? wb_cfg_str(c, "title") : "";
-    snprintf(text, sizeof text, "%.80s on %.60s, %.60s", *title ? title : w->source->o->arg[0],
-             text_of(c, "machine.name", "machine.base"), text_of(c, "kernel.name", "kernel.base"));
-    json_object_set_new(doc, "title", exp_json_text(text));
+    const char *title = text_of(c, "title", "title");
+    json_object_set_new(doc, "title", exp_json_text(*title ? title : w->source->o->arg[0]));
+    json_object_set_new(doc, "machine", exp_json_text(text_of(c, "machine.name", "machine.base")));
+    json_object_set_new(doc, "kernel", exp_json_text(text_of(c, "kernel.name", "kernel.base")));
+    json_object_set_new(doc, "seed", json_integer((json_int_t)wb_cfg_int(c, "run.seed")));
 }
 
 static json_t *trace_scenario(struct tracing *w, json_t *(*make)(struct tracing *w), struct wb_scenario *sc,
@@ -247,7 +253,7 @@ static json_t *trace_scenario(struct tracing *w, json_t *(*make)(struct tracing 
     w->ncpus = wb_ncpus(w->s);
     w->t = wb_sim_trace(w->s);
     json_t *doc = make(w);
-    add_title(w, doc);
+    add_names(w, doc);
     if (w->missed) fprintf(stderr, "wakebal plot: more happened at once than could be kept; some of it is not drawn\n");
     wb_sim_free(w->s);
     free(w->current);

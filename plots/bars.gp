@@ -1,5 +1,7 @@
 @HEAD@
 set border 1
+unset grid
+set grid x back lc rgb '#DDDDDD' lt 1 lw 0.7
 set ytics scale 0 noenhanced
 set lmargin @LMARGIN@
 set bmargin 5

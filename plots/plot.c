@@ -120,6 +120,7 @@ static void name_picture(struct plot_input *in, const struct plot_options *o)
     const char *title = plot_string(in->doc, "title");
     if (!*title) title = plot_string(json_object_get(result_at(in->doc, 0), "run"), "title");
     if (o->title || *title) plot_text_into(in->title, sizeof in->title - 32, o->title ? o->title : title, 100);
+    if (!*in->title) plot_text_into(in->title, sizeof in->title - 32, in->metric, 60);
     size_t len = strlen(in->title);
     if (in->all > in->n) snprintf(in->title + len, sizeof in->title - len, " (%zu of %zu points)", in->n, in->all);
 }
@@ -145,6 +146,13 @@ static void describe(struct plot_input *in)
         if (one[k] && *name[k] && len < sizeof text)
             len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? "; " : "", name[k]);
     }
+    for (size_t k = 0; k < 2 && !r && len < sizeof text; k++) {
+        plot_text_into(name[k], sizeof name[k], plot_string(in->doc, part[k]), 40);
+        if (*name[k]) len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", len ? "; " : "", name[k]);
+    }
+    if (json_is_integer(json_object_get(in->doc, "seed")) && len < sizeof text)
+        len += (size_t)snprintf(text + len, sizeof text - len, "; seed %lld",
+                                (long long)json_integer_value(json_object_get(in->doc, "seed")));
     if (*in->run && len < sizeof text) snprintf(text + len, sizeof text - len, "%srun %s", len ? "; " : "", in->run);
     snprintf(in->caption, sizeof in->caption, "%s", text);
 }

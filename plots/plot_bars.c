@@ -77,7 +77,7 @@ static bool word_bars(FILE *f, const struct plot_input *in, const char *word)
     if (!strcmp(word, "LMARGIN")) {
         size_t n = 0;
         for (size_t i = 0; i < in->n; i++) n = WB_MAX(n, plot_text_columns(in->label[i]));
-        fprintf(f, "%.1f", in->o->format == PLOT_TERMINAL ? (double)n + 2 : (double)n * 0.92 + 2);
+        fprintf(f, "%.1f", in->o->format == PLOT_TERMINAL ? (double)n + 2 : (double)n * 1.0 + 2);
         return true;
     }
     if (!strcmp(word, "YMAX")) return fprintf(f, "%.6g", in->span > 0 ? in->span * 1.22 : 1), true;

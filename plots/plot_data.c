@@ -1,5 +1,6 @@
 /* plot_data.c - windows over time and distributions of latencies. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plot_inner.h"
@@ -43,6 +44,11 @@ static bool has_windows(const json_t *result, const char *metric)
     return json_array_size(windows_of(plot_metric(result, metric))) > 0;
 }
 
+struct windows {
+    struct plot_panels panels;
+    size_t key_columns;
+};
+
 static bool prepare_windows(struct plot_input *in)
 {
     if (!plot_keep_with(in, has_windows, PLOT_SERIES_MAX)) {
@@ -59,7 +65,10 @@ static bool prepare_windows(struct plot_input *in)
         plot_number(json_object_get(json_object_get(plot_metric(in->result[0], in->metric), "windows"), "width_s"));
     snprintf(in->caption, sizeof in->caption, "replication 0, means over windows of %.3g ms", width * 1e3);
     in->height = 600 + 20 * (uint32_t)in->n;
-    in->rows = 32;
+    in->rows = 34;
+    struct windows *w = in->own = plot_need(calloc(1, sizeof *w));
+    w->panels = (struct plot_panels){.n = 1, .columns = 1, .rows = 1};
+    w->panels.key_rows = plot_key_rows(in, in->label, in->n, &w->key_columns);
     return true;
 }
 
@@ -94,12 +103,14 @@ static void put_time(FILE *f, const struct plot_input *in, bool end)
 
 static bool word_windows(FILE *f, const struct plot_input *in, const char *word)
 {
+    const struct windows *w = in->own;
+    if (!strcmp(word, "KEY")) return plot_put_key(f, in, &w->panels, w->key_columns), true;
+    if (!strcmp(word, "TMARGIN")) return fprintf(f, "%.1f", 2.6 + w->panels.key_rows * 1.1), true;
     if (!strcmp(word, "SHARES")) /* off the axis */
         return fputs(in->o->format == PLOT_TERMINAL ? "-0.15:1.15" : "-0.04:1.04", f), true;
     if (!strcmp(word, "XMIN")) return put_time(f, in, false), true;
     if (!strcmp(word, "XMAX")) return put_time(f, in, true), true;
     if (!strcmp(word, "YMAX")) return fprintf(f, "%.6g", in->span > 0 ? in->span * 1.1 : 1), true;
-    if (!strcmp(word, "COUNT")) return fprintf(f, "%zu", in->n), true;
     if (!strcmp(word, "PLOT_TOP")) return put_lines(f, in, "2"), true;
     if (!strcmp(word, "PLOT_BOTTOM")) return put_lines(f, in, "3"), true;
     return false;

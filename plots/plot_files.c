@@ -111,7 +111,10 @@ static enum plot_status run(const struct files *n, const struct plot_input *in, 
                         n->dat, n->gp);
     if (st == PLOT_REFUSED)
         *why = plot_say("gnuplot refused %s/%s: %.600s", n->folder, n->gp, err ? err : "no reason given");
-    if (st == PLOT_DONE && o->format == PLOT_TERMINAL) print_picture(terminal, out, o->colour);
+    if (st == PLOT_DONE && o->format == PLOT_TERMINAL) {
+        print_picture(terminal, out, o->colour);
+        if (plot_ops_of[o->kind]->notes) plot_ops_of[o->kind]->notes(terminal, in);
+    }
     if (st == PLOT_DONE && o->format == PLOT_PDF) forget_date(n);
     free(out);
     free(err);

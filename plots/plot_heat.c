@@ -114,7 +114,7 @@ static void put_panels(FILE *f, const struct plot_input *in)
     fputs(" noenhanced\nset colorbox user origin screen 0.895,screen 0.2 size screen 0.018,screen 0.6\n"
           "set cbtics scale 0.5\n",
           f);
-    plot_put_multiplot(f, in, &h->panels);
+    fputs("set multiplot\nunset key\n", f);
     for (size_t i = 0; i < h->panels.n; i++) {
         plot_put_panel(f, in, &h->panels, i, &h->axes.facet, h->axes.x.name, h->axes.series.name);
         put_plot(f, in, i);
@@ -139,9 +139,12 @@ static void text_row(FILE *to, const struct plot_input *in, size_t panel, size_t
         struct plot_value v =
             i == SIZE_MAX ? (struct plot_value){NAN, NAN, NAN} : plot_value_of(in->result[i], in->metric);
         double mean = v.mean * in->unit.scale;
-        char text[24] = "-", c = isfinite(mean) ? plot_shades[(int)(shade_of(h, mean) * 9)] : ' ';
-        if (isfinite(mean)) snprintf(text, sizeof text, "%.3g", mean);
-        fprintf(to, " %c%c%c%7s", c, c, c, text);
+        char text[40] = "-", c = isfinite(mean) ? plot_shades[(int)(shade_of(h, mean) * 9)] : ' ';
+        size_t len = isfinite(mean) ? (size_t)snprintf(text, sizeof text, "%.3g", mean) : 1;
+        if (isfinite(v.hi))
+            snprintf(text + len, sizeof text - len, "%s%.2g", in->o->unicode ? "\u00b1" : "+-",
+                     (v.hi - v.lo) / 2 * in->unit.scale);
+        fprintf(to, " %c%c%c %*s%s", c, c, c, 13 - (int)plot_text_columns(text), "", text);
     }
     fputc('\n', to);
 }
@@ -157,7 +160,7 @@ static void text_heat(FILE *to, const struct plot_input *in)
         char *name = plot_value_name(&h->axes.facet, p);
         fprintf(to, "%s%s%s, %s across\n%*s ", h->axes.facet.nkeys ? name : "", h->axes.facet.nkeys ? ": " : "",
                 in->unit.axis, h->axes.x.name, (int)label, h->axes.series.name);
-        for (size_t x = 0; x < h->axes.x.n; x++) fprintf(to, " %10.10s", h->axes.x.value[x].text);
+        for (size_t x = 0; x < h->axes.x.n; x++) fprintf(to, " %17.17s", h->axes.x.value[x].text);
         fputc('\n', to);
         for (size_t y = h->axes.series.n; y-- > 0;) text_row(to, in, p, y, (int)label);
         free(name);

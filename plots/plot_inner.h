@@ -42,7 +42,9 @@ struct plot_ops {
     void (*data)(FILE *f, const struct plot_input *in);
     bool (*word)(FILE *f, const struct plot_input *in, const char *word); /* false: not mine; may be NULL */
     void (*text)(FILE *to, const struct plot_input *in);                  /* NULL: the dumb terminal draws */
-    void (*forget)(struct plot_input *in);                                /* frees own; NULL: free() */
+    /* under what the dumb terminal drew: intervals; may be NULL */
+    void (*notes)(FILE *to, const struct plot_input *in);
+    void (*forget)(struct plot_input *in); /* frees own; NULL: free() */
 };
 extern const struct plot_ops *const plot_ops_of[PLOT_KINDS];
 extern const struct plot_ops plot_windows, plot_bars, plot_cdf, plot_lines, plot_heat, plot_stacks, plot_migrations,
@@ -110,13 +112,15 @@ struct plot_panels {
     unsigned columns, rows, key_rows, left, right;
 };
 struct plot_panels plot_panels_of(struct plot_input *in, size_t n); /* sets in->height and in->rows */
-void plot_put_multiplot(FILE *f, const struct plot_input *in, const struct plot_panels *p);
 /* Labels and title of the i-th: x names go under the lowest, y names beside the first of a row. */
 void plot_put_panel(FILE *f, const struct plot_input *in, const struct plot_panels *p, size_t i,
                     const struct plot_axis *facet, const char *x_name, const char *y_name);
 /* Lines that a legend of these texts needs, and its place over the panels. */
 unsigned plot_key_rows(const struct plot_input *in, char *const *text, size_t n, size_t *columns);
 void plot_put_key(FILE *f, const struct plot_input *in, const struct plot_panels *p, size_t columns);
+/* The same as a panel of its own; `entries` writes what is plotted: NaN with titles. */
+void plot_put_key_panel(FILE *f, const struct plot_input *in, const struct plot_panels *p, size_t columns,
+                        void (*entries)(FILE *f, const struct plot_input *in));
 /* "copies=4", or the value alone where it explains itself. Malloc'd. */
 char *plot_value_name(const struct plot_axis *a, size_t i);
 

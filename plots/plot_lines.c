@@ -98,8 +98,7 @@ static size_t put_plot(FILE *f, const struct plot_input *in, size_t panel, size_
             plot_put_quoted(f, in->dat);
             fprintf(f, " index %zu using 1:%s ", block + n++, lines ? "2" : "3:4");
             if (lines) {
-                fprintf(f, "with linespoints ls %zu title ", s + 1);
-                plot_put_quoted(f, l->name[s]);
+                fprintf(f, "with linespoints ls %zu notitle", s + 1);
             } else {
                 fprintf(f, "with filledcurves ls %zu fs transparent solid 0.2 noborder notitle", s + 1);
             }
@@ -128,13 +127,22 @@ static void put_ranges(FILE *f, const struct plot_input *in)
     fputs(" noenhanced\n", f);
 }
 
+static void put_entries(FILE *f, const struct plot_input *in)
+{
+    const struct lines *l = in->own;
+    for (size_t s = 0; s < l->axes.series.n; s++) {
+        fprintf(f, "%sNaN with linespoints ls %zu title ", s ? ", " : "", s + 1);
+        plot_put_quoted(f, l->name[s]);
+    }
+}
+
 static void put_panels(FILE *f, const struct plot_input *in)
 {
     const struct lines *l = in->own;
     size_t block = 0;
+    fputs("set multiplot\nunset key\n", f);
+    if (l->panels.key_rows) plot_put_key_panel(f, in, &l->panels, l->key_columns, put_entries);
     put_ranges(f, in);
-    plot_put_multiplot(f, in, &l->panels);
-    plot_put_key(f, in, &l->panels, l->key_columns);
     for (size_t i = 0; i < l->panels.n; i++) {
         plot_put_panel(f, in, &l->panels, i, &l->axes.facet, l->axes.x.name, in->unit.axis);
         block += put_plot(f, in, i, block);
@@ -146,6 +154,28 @@ static bool word_lines(FILE *f, const struct plot_input *in, const char *word)
 {
     if (!strcmp(word, "PANELS")) return put_panels(f, in), true;
     return false;
+}
+
+/* Characters have no room for bands: one line of means and half widths a series. */
+static void note_lines(FILE *to, const struct plot_input *in)
+{
+    const struct lines *l = in->own;
+    for (size_t p = 0; p < l->panels.n; p++)
+        for (size_t s = 0; s < l->axes.series.n; s++) {
+            char *panel = plot_value_name(&l->axes.facet, p);
+            fprintf(to, "%s%s%s:", l->axes.facet.nkeys ? panel : "", l->axes.facet.nkeys && *l->name[s] ? ", " : "",
+                    l->axes.series.nkeys ? l->name[s] : "");
+            free(panel);
+            for (size_t x = 0; x < l->axes.x.n; x++) {
+                size_t i = plot_axes_find(in, &l->axes, x, s, p);
+                if (i == SIZE_MAX) continue;
+                struct plot_value v = plot_value_of(in->result[i], in->metric);
+                fprintf(to, "  %s %.3g", l->axes.x.value[x].text, v.mean * in->unit.scale);
+                if (isfinite(v.hi))
+                    fprintf(to, "%s%.2g", in->o->unicode ? "\u00b1" : "+-", (v.hi - v.lo) / 2 * in->unit.scale);
+            }
+            fputc('\n', to);
+        }
 }
 
 static void forget_lines(struct plot_input *in)
@@ -162,4 +192,5 @@ const struct plot_ops plot_lines = {.name = "lines",
                                     .prepare = prepare_lines,
                                     .data = write_lines,
                                     .word = word_lines,
+                                    .notes = note_lines,
                                     .forget = forget_lines};

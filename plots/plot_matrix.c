@@ -90,7 +90,7 @@ static void caption(struct plot_input *in, const struct matrix *m)
 {
     double from = plot_number(json_object_get(in->doc, "from_s")),
            until = plot_number(json_object_get(in->doc, "until_s"));
-    size_t len = (size_t)snprintf(in->caption, sizeof in->caption, "%.0f moves in %.4g s of replication 0; inside",
+    size_t len = (size_t)snprintf(in->caption, sizeof in->caption, "%.0f moves in %.4g s, replication 0; inside",
                                   m->total, until - from);
     for (size_t l = 0; l < m->levels && len < sizeof in->caption; l++)
         len += (size_t)snprintf(in->caption + len, sizeof in->caption - len, "%s %s %.0f %%", l ? "," : "", m->level[l],
@@ -177,7 +177,7 @@ static void put_cpus(FILE *f, const struct matrix *m)
 
 static void put_layers(FILE *f, const struct plot_input *in)
 {
-    static const char *const look[LEVELS_MAX] = {"lw 1.2 dt 3 lc rgb '#000000'", "lw 2 dt 1 lc rgb '#D55E00'",
+    static const char *const look[LEVELS_MAX] = {"lw 1.6 dt 1 lc rgb '#E69F00'", "lw 2.6 dt '-' lc rgb '#D55E00'",
                                                  "lw 3 dt 1 lc rgb '#000000'"};
     const struct matrix *m = in->own;
     if (m->n <= 32)
@@ -187,7 +187,7 @@ static void put_layers(FILE *f, const struct plot_input *in)
         int size = m->n <= 32 ? 9 : 6;
         fprintf(f, ", \\\n     '' index 1 using (%zu):1:3 with labels left font ',%d' tc rgb '#444444' notitle", m->n,
                 size);
-        fprintf(f, ", \\\n     '' index 1 using 1:(%zu):4 with labels font ',%d' tc rgb '#444444' notitle", m->n, size);
+        fprintf(f, ", \\\n     '' index 1 using 1:(-1.1):4 with labels font ',%d' tc rgb '#444444' notitle", size);
     }
     for (size_t l = 0; l < m->levels; l++) {
         fprintf(f, ", \\\n     '' index %zu using 1:2 with lines %s title ", l + 2, look[WB_MIN(l, (size_t)2)]);

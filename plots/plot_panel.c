@@ -32,20 +32,37 @@ struct plot_panels plot_panels_of(struct plot_input *in, size_t n)
     return p;
 }
 
-void plot_put_multiplot(FILE *f, const struct plot_input *in, const struct plot_panels *p)
+struct place {
+    double left, right, bottom, top; /* shares of the screen */
+};
+
+static void put_place(FILE *f, struct place p)
+{
+    fprintf(f,
+            "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset bmargin at screen %.4f\n"
+            "set tmargin at screen %.4f\n",
+            p.left, p.right, p.bottom, p.top);
+}
+
+static struct place place_of(const struct plot_input *in, const struct plot_panels *p, size_t i)
 {
     double c = column_of(in) / width_of(in), l = line_of(in) / height_of(in);
-    double title = p->n > 1 ? 1.3 : 0;
-    fprintf(f, "set multiplot layout %u,%u margins %.4f,%.4f,%.4f,%.4f spacing %.4f,%.4f\n", p->rows, p->columns,
-            p->left * c, 1 - p->right * c, 4.2 * l, 1 - (2.4 + p->key_rows * 1.1 + title) * l, 3.5 * c, 4.2 * l);
+    struct place all = {p->left * c, 1 - p->right * c, 4.2 * l,
+                        1 - (2.4 + p->key_rows * 1.1 + (p->n > 1 ? 1.3 : 0)) * l};
+    double gap_x = 5.5 * c, gap_y = 4.2 * l, columns = p->columns, rows = p->rows;
+    double w = (all.right - all.left - (columns - 1) * gap_x) / columns,
+           h = (all.top - all.bottom - (rows - 1) * gap_y) / rows;
+    double left = all.left + (double)(i % p->columns) * (w + gap_x),
+           top = all.top - (double)(i / p->columns) * (h + gap_y);
+    return (struct place){left, left + w, top - h, top};
 }
 
 void plot_put_panel(FILE *f, const struct plot_input *in, const struct plot_panels *p, size_t i,
                     const struct plot_axis *facet, const char *x_name, const char *y_name)
 {
     bool lowest = i + p->columns >= p->n, first = i % p->columns == 0;
-    (void)in;
-    if (i == 1) fputs("unset label 1\nunset label 2\nunset key\nunset colorbox\n", f);
+    if (i == 1) fputs("unset label 1\nunset label 2\nunset colorbox\n", f);
+    put_place(f, place_of(in, p, i));
     if (p->n > 1) {
         char *name = plot_value_name(facet, i);
         fputs("set title ", f);
@@ -79,6 +96,21 @@ void plot_put_key(FILE *f, const struct plot_input *in, const struct plot_panels
     fprintf(f,
             "set key at screen 0.5,screen %.4f center top horizontal Left reverse noenhanced samplen 3 maxcols %zu\n",
             1 - 1.9 * line_of(in) / height_of(in), columns);
+}
+
+/* gnuplot fits a legend to the width of its panel: this one is as wide as the picture and has nothing but the
+ * legend. */
+void plot_put_key_panel(FILE *f, const struct plot_input *in, const struct plot_panels *p, size_t columns,
+                        void (*entries)(FILE *f, const struct plot_input *in))
+{
+    double l = line_of(in) / height_of(in);
+    put_place(f, (struct place){0.02, 0.98, 1 - (2.4 + p->key_rows * 1.1) * l, 1 - 1.6 * l});
+    fprintf(f,
+            "unset border\nunset tics\nset xrange [1:2]\nset yrange [1:2]\n"
+            "set key center center horizontal Left reverse noenhanced samplen 3 maxcols %zu\nplot ",
+            columns);
+    entries(f, in);
+    fputs("\nunset key\nunset label 1\nunset label 2\nset border 3\nset xtics nomirror\nset ytics nomirror\n", f);
 }
 
 char *plot_value_name(const struct plot_axis *a, size_t i)

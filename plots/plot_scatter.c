@@ -33,6 +33,8 @@ struct scatter {
     size_t n;
     char *class[PLOT_SERIES_MAX];
     size_t nclasses, right;
+    double band[PLOT_SERIES_MAX]; /* of all panels, the widest first */
+    size_t nbands;
     struct panel panel[PLOT_PANELS_MAX];
     struct plot_axis facet; /* titles of the panels */
     struct plot_panels panels;
@@ -84,16 +86,22 @@ static struct panel *panel_of(struct scatter *s, const char *unit)
     return &s->panel[s->panels.n++];
 }
 
-static void widen(struct panel *g, const struct point *p)
+static void add_band(double *list, size_t *n, double band)
+{
+    size_t i = 0;
+    while (i < *n && list[i] > band) i++; /* the widest first */
+    if (!(band > 0) || (i < *n && list[i] == band) || *n == PLOT_SERIES_MAX) return;
+    memmove(&list[i + 1], &list[i], (*n - i) * sizeof *list);
+    list[i] = band;
+    ++*n;
+}
+
+static void widen(struct scatter *s, struct panel *g, const struct point *p)
 {
     g->low = fmin(g->low, fmin(p->measured[0], p->predicted[0]));
     g->high = fmax(g->high, fmax(p->measured[2], p->predicted[2]));
-    size_t i = 0;
-    while (i < g->nbands && g->band[i] > p->band) i++; /* the widest first */
-    if (!(p->band > 0) || (i < g->nbands && g->band[i] == p->band) || g->nbands == PLOT_SERIES_MAX) return;
-    memmove(&g->band[i + 1], &g->band[i], (g->nbands - i) * sizeof *g->band);
-    g->band[i] = p->band;
-    g->nbands++;
+    add_band(g->band, &g->nbands, p->band);
+    add_band(s->band, &s->nbands, p->band);
 }
 
 static void name_panels(struct scatter *s)
@@ -126,7 +134,7 @@ static bool prepare_scatter(struct plot_input *in)
         if (!read_point(s, json_array_get(list, i), p)) continue;
         struct panel *g = panel_of(s, p->unit);
         if (!g) continue;
-        widen(g, p);
+        widen(s, g, p);
         s->right += p->right;
         s->n++;
     }
@@ -135,12 +143,16 @@ static bool prepare_scatter(struct plot_input *in)
                  "nothing to draw: no case is both predicted and measured (wakebal validate, without --predict-only)");
         return false;
     }
+    snprintf(in->title, sizeof in->title, "predicted against measured");
     name_panels(s);
     size_t n = s->panels.n;
     s->panels = plot_panels_of(in, n);
     if (s->panels.rows > 1 || n == 1) in->height = 150 + 480 * s->panels.rows;
     in->rows = 8 + 26 * s->panels.rows;
-    s->panels.key_rows = 1 + plot_key_rows(in, s->class, s->nclasses, &s->key_columns);
+    char *entry[2 * PLOT_SERIES_MAX + 1] = {(char *)"predicted = measured"}; /* the longest of what is not a class */
+    memcpy(entry + 1, s->class, s->nclasses * sizeof *entry);
+    for (size_t i = 0; i < s->nbands; i++) entry[1 + s->nclasses + i] = entry[0];
+    s->panels.key_rows = plot_key_rows(in, entry, 1 + s->nclasses + s->nbands, &s->key_columns);
     snprintf(in->caption, sizeof in->caption,
              "%zu of %zu right; bars: interval of the prediction, 10 to 90 %% of the real runs; rings: wrong", s->right,
              s->n);
@@ -179,14 +191,18 @@ static void put_worst(FILE *f, const struct scatter *s, size_t g)
     for (size_t i = 0; i < s->n; i++)
         if (in_panel(s, &s->point[i], g)) list[n++] = &s->point[i];
     qsort(list, n, sizeof(*list), by_miss);
-    fputs("# the worst: measured predicted name\n", f);
+    fputs("# the worst: measured predicted side name\n", f);
+    const struct panel *p = &s->panel[g];
+    double step = pow(p->high / p->low, 0.045), last[2] = {NAN, NAN};
     for (size_t i = 0, k = 0; i < n && k < NAMED; i++) {
         if (list[i]->right && i) continue;
-        char *name = plot_text(plot_string(list[i]->of, "name"), 44);
+        char *name = plot_text(plot_string(list[i]->of, "name"), s->panels.n > 1 ? 34 : 60);
         double x = list[i]->measured[1], y = list[i]->predicted[1];
-        bool left = x > sqrt(s->panel[g].low * s->panel[g].high);
-        fprintf(f, "%.9g %.9g \"%s\" \"%s%s: %.2f x%s\"\n", x * scale, y * scale, left ? "l" : "r", left ? "" : "  ",
-                name, y / x, left ? "  " : "");
+        bool left = x > sqrt(p->low * p->high);
+        /* names do not write over each other */
+        double at = fabs(log(y / last[left])) < log(step) ? last[left] * step : y;
+        last[left] = at;
+        fprintf(f, "%.9g %.9g \"%s\" \"%s: %.2f x\"\n", x * scale, at * scale, left ? "l" : "r", name, y / x);
         free(name);
         k++;
     }
@@ -218,55 +234,103 @@ static void write_scatter(FILE *f, const struct plot_input *in)
 }
 
 /* ------------------------------------------------------------------ script */
+static const char *grey(size_t band)
+{
+    static const char *const shade[] = {"#E4E4E4", "#CCCCCC", "#B4B4B4", "#999999"};
+    return shade[WB_MIN(band, WB_ARRAY_SIZE(shade) - 1)];
+}
+
+static bool on_terminal(const struct plot_input *in)
+{
+    return in->o->format == PLOT_TERMINAL;
+}
+
+/* A band, as an entry of the legend or as what is drawn of the data. */
+static void put_band(FILE *f, const struct plot_input *in, double band, bool entry)
+{
+    const struct scatter *s = in->own;
+    size_t rank = 0;
+    while (rank < s->nbands && s->band[rank] != band) rank++;
+    if (on_terminal(in))
+        fputs("with lines dt '.' lc 8 ", f);
+    else
+        fprintf(f, "with %s lc rgb '%s' ", entry ? "lines dt 1 lw 9" : "filledcurves fs solid 1 noborder", grey(rank));
+    if (entry)
+        fprintf(f, "title 'noise band %.3g %%'", band * 100);
+    else
+        fputs("notitle", f);
+}
+
+static void put_entries(FILE *f, const struct plot_input *in)
+{
+    const struct scatter *s = in->own;
+    fputs("NaN with lines lw 1.2 dt 1 lc rgb '#000000' title 'predicted = measured'", f);
+    for (size_t i = 0; i < s->nbands; i++) {
+        fputs(", NaN ", f);
+        put_band(f, in, s->band[i], true);
+    }
+    for (size_t c = 0; c < s->nclasses; c++) {
+        fprintf(f, ", NaN with points ls %zu title ", c + 1);
+        plot_put_quoted(f, s->class[c]);
+    }
+}
+
 static void put_classes(FILE *f, const struct plot_input *in, size_t block)
 {
     const struct scatter *s = in->own;
-    bool terminal = in->o->format == PLOT_TERMINAL;
     for (size_t c = 0; c < s->nclasses; c++) {
-        if (!terminal)
+        if (!on_terminal(in))
             fprintf(f, ", \\\n     '' index %zu using 1:4:2:3:5:6 with xyerrorbars ls %zu dt 1 lw 1 pt 0 notitle",
                     block + c, c + 1);
-        fprintf(f, ", \\\n     '' index %zu using 1:4 with points ls %zu title ", block + c, c + 1);
-        plot_put_quoted(f, s->class[c]);
-        if (!terminal)
+        fprintf(f, ", \\\n     '' index %zu using 1:4 with points ls %zu notitle", block + c, c + 1);
+        if (!on_terminal(in))
             fprintf(f,
-                    ", \\\n     '' index %zu using 1:($7 ? NaN : $4) with points pt 6 ps 2.6 lw 1.5 lc rgb '#000000' "
-                    "notitle",
+                    ", \\\n     '' index %zu using 1:($7 > 0.5 ? NaN : $4) with points pt 6 ps 2.6 lw 1.5 lc rgb "
+                    "'#000000' notitle",
                     block + c);
     }
+}
+
+/* Marks at 1, 2 and 5 where there are few decades, else at powers of ten. */
+static void put_log_ticks(FILE *f, const char *axis, double low, double high)
+{
+    static const double fine[] = {1, 2, 5};
+    bool few = high / low < 300, first = true;
+    fprintf(f, "set %stics (", axis);
+    for (double decade = pow(10, floor(log10(low))); decade <= high; decade *= 10)
+        for (size_t k = 0; k < (few ? 3u : 1u); k++) {
+            double v = decade * fine[k];
+            if (v < low || v > high) continue;
+            fprintf(f, "%s'%.6g' %.6g", first ? "" : ", ", v, v);
+            first = false;
+        }
+    fputs(")\n", f);
 }
 
 static size_t put_plot(FILE *f, const struct plot_input *in, size_t g, size_t block)
 {
     const struct scatter *s = in->own;
     const struct panel *p = &s->panel[g];
-    bool terminal = in->o->format == PLOT_TERMINAL;
     double a = p->low * p->shown.scale, b = p->high * p->shown.scale;
+    put_log_ticks(f, "x", a, b);
+    put_log_ticks(f, "y", a, b);
     fprintf(f, "set xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\nplot ", a, b, a, b);
     plot_put_quoted(f, in->dat);
     fprintf(f, " index %zu using 1:4 with points ls 1 notitle", block + p->nbands);
     for (size_t i = 0; i < p->nbands; i++) {
-        static const char *const grey[] = {"#EEEEEE", "#DDDDDD", "#CCCCCC", "#BBBBBB"};
-        if (terminal)
-            fprintf(f, ", \\\n     '' index %zu using 1:2 with lines dt '.' lc 8 title ", block + i);
-        else
-            fprintf(f, ", \\\n     '' index %zu using 1:2:3 with filledcurves fs solid 1 noborder fc rgb '%s' title ",
-                    block + i, grey[WB_MIN(i, (size_t)3)]);
-        char *title = plot_say("noise band %.3g %%", p->band[i] * 100);
-        plot_put_quoted(f, title);
-        free(title);
-        if (terminal) fprintf(f, ", \\\n     '' index %zu using 1:3 with lines dt '.' lc 8 notitle", block + i);
+        fprintf(f, ", \\\n     '' index %zu using %s ", block + i, on_terminal(in) ? "1:2" : "1:2:3");
+        put_band(f, in, p->band[i], false);
+        if (on_terminal(in)) fprintf(f, ", \\\n     '' index %zu using 1:3 with lines dt '.' lc 8 notitle", block + i);
     }
-    fputs(", \\\n     x with lines lw 1.2 dt 1 lc rgb '#000000' title 'predicted = measured'", f);
+    fputs(", \\\n     x with lines lw 1.2 dt 1 lc rgb '#000000' notitle", f);
     put_classes(f, in, block + p->nbands);
     size_t worst = block + p->nbands + s->nclasses;
-    if (!terminal)
-        fprintf(
-            f,
-            ", \\\n     '' index %zu using 1:2:(strcol(3) eq 'r' ? strcol(4) : '') with labels left offset 0.6,-0.2 "
-            "noenhanced font ',9' notitle, \\\n     '' index %zu using 1:2:(strcol(3) eq 'l' ? strcol(4) : '') with "
-            "labels right offset -0.6,0.2 noenhanced font ',9' notitle",
-            worst, worst);
+    static const char *const side[] = {"left offset 0.8,-0.2", "right offset -0.8,0.2"};
+    for (int k = 0; k < 2 && !on_terminal(in); k++)
+        fprintf(f,
+                ", \\\n     '' index %zu using 1:2:(strcol(3) eq '%c' ? strcol(4) : '') with labels %s noenhanced font "
+                "',8' notitle",
+                worst, k ? 'l' : 'r', side[k]);
     fputc('\n', f);
     return worst + 1;
 }
@@ -274,19 +338,18 @@ static size_t put_plot(FILE *f, const struct plot_input *in, size_t g, size_t bl
 static void put_panels(FILE *f, const struct plot_input *in)
 {
     const struct scatter *s = in->own;
-    struct plot_panels p = s->panels;
+    const struct plot_panels *p = &s->panels;
     size_t block = 0;
-    plot_put_multiplot(f, in, &p);
-    plot_put_key(f, in, &p, WB_MIN(s->key_columns, (size_t)3));
-    for (size_t g = 0; g < p.n; g++) {
-        if (p.n == 1) { /* no title says what is drawn */
-            char x[160], y[160];
+    fputs("set multiplot\n", f);
+    plot_put_key_panel(f, in, p, s->key_columns, put_entries);
+    fputs("set logscale xy\n", f);
+    for (size_t g = 0; g < p->n; g++) {
+        char x[160] = "measured", y[160] = "predicted";
+        if (p->n == 1) { /* no title says what is drawn */
             snprintf(x, sizeof x, "measured %s", s->facet.value[0].text);
             snprintf(y, sizeof y, "predicted %s", s->facet.value[0].text);
-            plot_put_panel(f, in, &p, g, &s->facet, x, y);
-        } else {
-            plot_put_panel(f, in, &p, g, &s->facet, "measured", "predicted");
         }
+        plot_put_panel(f, in, p, g, &s->facet, x, y);
         block = put_plot(f, in, g, block);
     }
     fputs("unset multiplot", f);
@@ -296,6 +359,23 @@ static bool word_scatter(FILE *f, const struct plot_input *in, const char *word)
 {
     if (!strcmp(word, "PANELS")) return put_panels(f, in), true;
     return false;
+}
+
+/* What is wrong, with the interval and the range that a terminal cannot draw. */
+static void note_scatter(FILE *to, const struct plot_input *in)
+{
+    const struct scatter *s = in->own;
+    for (size_t g = 0; g < s->panels.n; g++)
+        for (size_t i = 0; i < s->n; i++) {
+            const struct point *p = &s->point[i];
+            double k = s->panel[g].shown.scale;
+            if (p->right || !in_panel(s, p, g)) continue;
+            char *name = plot_text(plot_string(p->of, "name"), 60);
+            fprintf(to, "wrong: %s: predicted %.3g (%.3g .. %.3g), measured %.3g (%.3g .. %.3g) %s\n", name,
+                    p->predicted[1] * k, p->predicted[0] * k, p->predicted[2] * k, p->measured[1] * k,
+                    p->measured[0] * k, p->measured[2] * k, s->panel[g].shown.text);
+            free(name);
+        }
 }
 
 static void forget_scatter(struct plot_input *in)
@@ -314,4 +394,5 @@ const struct plot_ops plot_scatter = {.name = "scatter",
                                       .prepare = prepare_scatter,
                                       .data = write_scatter,
                                       .word = word_scatter,
+                                      .notes = note_scatter,
                                       .forget = forget_scatter};

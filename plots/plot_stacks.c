@@ -1,7 +1,8 @@
 /*
  * plot_stacks.c - where the CPU time went: a row a point, a piece a category, in shares of all CPUs' time.
  *
- * Shares are the figures time.CATEGORY, which have intervals: they stand over the right end of each piece. Small
+ * Shares are the figures time.CATEGORY, which have intervals: in the pieces where there is room, always in the data.
+ * The line is the interval of idle time, that is of where work ends. Small
  * categories go together into "other". Pieces differ in lightness and in hatching as well as in colour; idle is white.
  */
 #include <math.h>
@@ -92,7 +93,9 @@ static bool prepare_stacks(struct plot_input *in)
         return false;
     }
     fill(in, s, c, collect(in, c, WB_ARRAY_SIZE(c)));
+    snprintf(in->title, sizeof in->title, "where the CPU time went");
     in->metric = "time.idle"; /* its interval is the caption's */
+    snprintf(in->caption, sizeof in->caption, "shares with intervals; the line under a bar: interval of idle");
     s->panels = (struct plot_panels){.n = 1, .columns = 1, .rows = 1};
     in->height = WB_MAX(190 + 44 * (uint32_t)in->n, 300u);
     s->panels.key_rows = plot_key_rows(in, s->name, s->n, &s->key_columns);
@@ -111,9 +114,13 @@ static void write_stacks(FILE *f, const struct plot_input *in)
             double from = 0, share = v[i].mean * 100;
             for (size_t j = 0; j < i; j++) from += v[j].mean * 100;
             fprintf(f, "%.9g %.9g %zu", from, from + share, k);
-            plot_put(f, from + v[i].lo * 100);
-            plot_put(f, from + v[i].hi * 100);
-            if (share >= 4)
+            bool idle = i + 1 == s->n; /* begins where work ends */
+            plot_put(f, idle ? 100 - v[i].hi * 100 : from + v[i].lo * 100);
+            plot_put(f, idle ? 100 - v[i].lo * 100 : from + v[i].hi * 100);
+            double half = (v[i].hi - v[i].lo) * 50;
+            if (share >= 10 && isfinite(half))
+                fprintf(f, " \"%.0f\u00b1%.*f\"", share, half < 1, half);
+            else if (share >= 4)
                 fprintf(f, " \"%.*f\"", share < 10, share);
             else
                 fputs(" \"\"", f);
@@ -151,9 +158,7 @@ static void put_pieces(FILE *f, const struct plot_input *in)
             fprintf(f, "'' index %zu using (($1+$2)/2):3:6 with labels tc rgb '%s' notitle, \\\n     ", i,
                     idle ? "#000000" : text[i]);
     }
-    for (size_t i = 0; i + 1 < s->n; i++) /* the end of idle is 100 % and needs none */
-        fprintf(f, "%s'' index %zu using 2:($3+0.27):4:5 with xerrorbars pt 0 lw 1.5 lc rgb '#000000' notitle",
-                i ? ", \\\n     " : "", i);
+    fprintf(f, "'' index %zu using 1:($3+0.43):4:5 with xerrorbars pt 0 lw 2 lc rgb '#000000' notitle", s->n - 1);
 }
 
 static bool word_stacks(FILE *f, const struct plot_input *in, const char *word)
@@ -165,7 +170,7 @@ static bool word_stacks(FILE *f, const struct plot_input *in, const char *word)
     if (strcmp(word, "LMARGIN")) return false;
     size_t n = 0;
     for (size_t i = 0; i < in->n; i++) n = WB_MAX(n, plot_text_columns(in->label[i]));
-    fprintf(f, "%.1f", (double)n * 0.92 + 2);
+    fprintf(f, "%.1f", (double)n * 1.0 + 2);
     return true;
 }
 

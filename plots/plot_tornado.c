@@ -1,8 +1,9 @@
 /*
  * plot_tornado.c - how far a figure of a case moves when one cost goes to either end of its plausible range.
  *
- * Of wakebal.cases/1: a row with `sensitivity`. Costs stand in order of their swing; a line is the figure as simulated,
- * grey its interval, dashes what was published.
+ * Of wakebal.cases/1: a row with `sensitivity`. Costs stand in order of their swing, the bar of the low end over that
+ * of the high end; bars begin at the figure of equally short runs with all costs as they are. A line is the figure as
+ * simulated in full, grey its interval, dashes what was published.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ struct tornado {
     const json_t *row;
     struct cost *cost;
     size_t n;
-    double middle, lo, hi; /* simulated, base unit */
+    double simulated, lo, hi; /* base unit */
+    double middle;            /* the figure of runs as short as those with other costs */
     double published[2];
     double from, until; /* shown range, shown unit */
 };
@@ -83,7 +85,9 @@ static void read_costs(struct tornado *t)
 static void read_figure(struct tornado *t)
 {
     const json_t *ci = json_object_get(t->row, "ci"), *p = json_object_get(t->row, "published");
-    t->middle = plot_number(json_object_get(t->row, "simulated"));
+    double base = plot_number(json_object_get(t->row, "sensitivity_base"));
+    t->simulated = plot_number(json_object_get(t->row, "simulated"));
+    t->middle = isfinite(base) ? base : t->simulated;
     t->lo = plot_number(json_array_get(ci, 0));
     t->hi = plot_number(json_array_get(ci, 1));
     t->published[0] = plot_number(json_is_array(p) ? json_array_get(p, 0) : p);
@@ -92,7 +96,7 @@ static void read_figure(struct tornado *t)
 
 static void find_range(struct plot_input *in, struct tornado *t)
 {
-    double a = fmin(t->middle, t->lo), b = fmax(t->middle, t->hi);
+    double a = fmin(fmin(t->middle, t->simulated), t->lo), b = fmax(fmax(t->middle, t->simulated), t->hi);
     for (size_t i = 0; i < t->n; i++) {
         a = fmin(a, fmin(t->cost[i].low, t->cost[i].high));
         b = fmax(b, fmax(t->cost[i].low, t->cost[i].high));
@@ -128,7 +132,7 @@ static bool prepare_tornado(struct plot_input *in)
     if (!in->o->title) plot_text_into(in->title, sizeof in->title, title, 100);
     size_t len = (size_t)snprintf(in->caption, sizeof in->caption, "each cost alone at the ends of its range");
     if (isfinite(t->hi)) snprintf(in->caption + len, sizeof in->caption - len, "; grey: interval of the figure");
-    in->height = 190 + 34 * (uint32_t)t->n;
+    in->height = 200 + 42 * (uint32_t)t->n;
     return true;
 }
 
@@ -136,7 +140,7 @@ static void write_tornado(FILE *f, const struct plot_input *in)
 {
     const struct tornado *t = in->own;
     double by = in->unit.scale;
-    fprintf(f, "# simulated %.9g %s; row key at_low at_high low high text_low text_high\n", t->middle * by,
+    fprintf(f, "# as it is %.9g %s; row key at_low at_high low high text_low text_high\n", t->middle * by,
             in->unit.text);
     for (size_t i = 0; i < t->n; i++) {
         const struct cost *c = &t->cost[i];
@@ -155,8 +159,8 @@ static void put_marks(FILE *f, const struct plot_input *in)
     if (isfinite(t->lo) && isfinite(t->hi))
         fprintf(f, "set object 1 rectangle from %.9g,-0.6 to %.9g,%.1f fc rgb '#DDDDDD' fs solid noborder behind\n",
                 fmax(t->lo * by, t->from), fmin(t->hi * by, t->until), last);
-    fprintf(f, "set arrow 1 from %.9g,-0.6 to %.9g,%.1f nohead lw 2 lc rgb '#000000' front\n", t->middle * by,
-            t->middle * by, last);
+    fprintf(f, "set arrow 1 from %.9g,-0.6 to %.9g,%.1f nohead lw 2 lc rgb '#000000' front\n", t->simulated * by,
+            t->simulated * by, last);
     for (int i = 0; i < 2; i++) {
         double v = t->published[i] * by;
         if (!(v >= t->from && v <= t->until)) continue;
@@ -192,7 +196,7 @@ static void text_tornado(FILE *to, const struct plot_input *in)
     for (size_t i = 0; i < t->n; i++) label = WB_MAX(label, plot_text_columns(plot_string(t->cost[i].of, "key")));
     label = WB_MIN(label, (size_t)48);
     width = width > label + 50 ? width - label - 30 : 20;
-    fprintf(to, "%s\n%s: simulated %.3g", in->title, in->unit.axis, t->middle * by);
+    fprintf(to, "%s\n%s: simulated %.3g", in->title, in->unit.axis, t->simulated * by);
     if (isfinite(t->hi)) fprintf(to, " (%.3g .. %.3g)", t->lo * by, t->hi * by);
     if (isfinite(t->published[0])) fprintf(to, ", published %.3g", t->published[0] * by);
     fputc('\n', to);

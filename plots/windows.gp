@@ -1,22 +1,24 @@
 @HEAD@
 set lmargin 10
 set rmargin 3
-unset key
 set xrange [@XMIN@:@XMAX@]
 set multiplot layout 2,1
 set ylabel @YLABEL@ noenhanced
 set yrange [0:@YMAX@]
 set format x ''
+set tmargin @TMARGIN@
 set bmargin 1
+@KEY@
 plot @PLOT_TOP@
 unset label 1
-set key bmargin left vertical Left reverse noenhanced samplen 3 maxrows @COUNT@
+unset label 2
+unset key
 set format x '%g'
 set xlabel 'simulated time (s)'
 set ylabel 'share of time on one CPU'
 set yrange [@SHARES@]
 set ytics 0,0.25,1
-unset bmargin
 set tmargin 1
+set bmargin 5
 plot @PLOT_BOTTOM@
 unset multiplot

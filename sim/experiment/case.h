@@ -60,6 +60,7 @@ struct case_swing {
     const char *key;        /* owned by the configuration of a variant */
     char low[64], high[64]; /* values of the cost */
     double at_low, at_high; /* the figure there, base unit */
+    int64_t v_low, v_high;  /* the same values, base unit of the key */
 };
 
 struct case_row {
@@ -80,8 +81,9 @@ struct case_row {
     enum case_verdict verdict;
     struct case_swing *swing; /* [nswings] of a prediction, after case_run() with `sensitive` */
     size_t nswings;
-    char *flips;   /* "machine.ipi.flight = 200 ns gives 0.91", or NULL */
-    bool disputed; /* another reading has another verdict */
+    double unswung; /* the figure of runs as short as those, with all costs as they are */
+    char *flips;    /* "machine.ipi.flight = 200 ns gives 0.91", or NULL */
+    bool disputed;  /* another reading has another verdict */
 };
 
 struct case_file {

@@ -46,7 +46,10 @@ static json_t *row_json(const struct case_row *r)
     if (r->verdict != CASE_NONE) json_object_set_new(o, "verdict", json_string(case_verdict_name[r->verdict]));
     if (r->verdict == CASE_PASS && r->finding) json_object_set_new(o, "finding", exp_json_text(r->finding));
     json_object_set_new(o, "flips", exp_json_text(r->flips));
-    if (r->nswings) json_object_set_new(o, "sensitivity", swings_json(r));
+    if (r->nswings) {
+        json_object_set_new(o, "sensitivity", swings_json(r));
+        json_object_set_new(o, "sensitivity_base", exp_json_number(r->unswung));
+    }
     json_object_set_new(o, "reason", exp_json_text(r->reason));
     json_object_set_new(o, "source", exp_json_text(r->source));
     return o;

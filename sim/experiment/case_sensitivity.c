@@ -112,16 +112,16 @@ static void collect_ends(struct ranges *g)
     }
 }
 
-/* The variant with the cost at this end, for fewer and perhaps shorter replications. */
+/* The variant with the cost at this end (NULL: as it is), for fewer and perhaps shorter replications. */
 static struct wb_config *trial_config(struct ranges *g, size_t variant, const struct end *e)
 {
     const struct wb_config *base = wb_scenario_config(g->c->scenario);
     char replications[24], duration[48];
     snprintf(replications, sizeof replications, "%" PRId64, wb_cfg_int(base, "sensitivity_replications"));
-    struct wb_override more[4] = {{.key = e->key, .value = e->value, .from = "sensitivity"},
-                                  {.key = "run.replications.min", .value = replications, .from = "sensitivity"},
+    struct wb_override more[4] = {{.key = "run.replications.min", .value = replications, .from = "sensitivity"},
                                   {.key = "run.replications.max", .value = replications, .from = "sensitivity"}};
-    size_t n = 3;
+    size_t n = 2;
+    if (e) more[n++] = (struct wb_override){.key = e->key, .value = e->value, .from = "sensitivity"};
     if (wb_cfg_has(base, "sensitivity_duration"))
         more[n++] = (struct wb_override){.key = "run.duration",
                                          .from = "sensitivity",
@@ -131,8 +131,9 @@ static struct wb_config *trial_config(struct ranges *g, size_t variant, const st
 
 static int add_trial(struct ranges *g, size_t end, size_t variant)
 {
-    if (!is_end_of(g->c->variant[variant].cfg, g->end[end].key, g->end[end].v)) return 0;
-    struct wb_config *cfg = trial_config(g, variant, &g->end[end]);
+    const struct end *e = end < g->nends ? &g->end[end] : NULL;
+    if (e && !is_end_of(g->c->variant[variant].cfg, e->key, e->v)) return 0;
+    struct wb_config *cfg = trial_config(g, variant, e);
     if (!cfg) return -1;
     struct trial *t = &g->trial[g->ntrials++];
     *t = (struct trial){.end = end, .variant = variant, .cfg = cfg, .unique = SIZE_MAX};
@@ -143,16 +144,17 @@ static int add_trial(struct ranges *g, size_t end, size_t variant)
         if (!strcmp(g->trial[k].sha, t->sha)) t->unique = g->trial[k].unique;
     if (t->unique != SIZE_MAX) return 0;
     t->unique = g->npoints;
-    g->point[g->npoints++] = (struct exp_point){.cfg = cfg, .label = g->end[end].key};
+    g->point[g->npoints++] = (struct exp_point){.cfg = cfg, .label = e ? e->key : "as it is"};
     return 0;
 }
 
+/* The last "end" is none: costs as they are, for as short a time, so that swings have a middle. */
 static int make_trials(struct ranges *g)
 {
-    size_t room = g->nends * g->c->nvariants + 1;
+    size_t room = (g->nends + 1) * g->c->nvariants + 1;
     g->trial = need(calloc(room, sizeof *g->trial));
     g->point = need(calloc(room, sizeof *g->point));
-    for (size_t e = 0; e < g->nends; e++)
+    for (size_t e = 0; e <= g->nends && g->nends; e++)
         for (size_t v = 0; v < g->c->nvariants; v++)
             if (g->c->variant[v].predicts && add_trial(g, e, v)) return -1;
     return 0;
@@ -168,45 +170,68 @@ static void check_flip(struct ranges *g, struct case_row *r, size_t end, double 
     WB_MEMORY(rc >= 0, "out of memory while the ranges of costs were tried");
 }
 
-/* Ends come in pairs, the low one first (collect_ends). */
+static struct case_swing *swing_of(struct case_row *r, const struct end *e)
+{
+    for (size_t i = 0; i < r->nswings; i++)
+        if (!strcmp(r->swing[i].key, e->key)) return &r->swing[i];
+    r->swing = need(realloc(r->swing, (r->nswings + 1) * sizeof *r->swing));
+    r->swing[r->nswings] = (struct case_swing){.key = e->key, .v_low = INT64_MAX, .v_high = INT64_MIN};
+    return &r->swing[r->nswings++];
+}
+
+/* Where variants have ranges of their own, the outermost ends count. */
 static void note_swing(struct ranges *g, struct case_row *r, size_t end, double v)
 {
     const struct end *e = &g->end[end];
-    if (end % 2 == 0) {
-        r->swing = need(realloc(r->swing, (r->nswings + 1) * sizeof *r->swing));
-        struct case_swing *s = &r->swing[r->nswings++];
-        *s = (struct case_swing){.key = e->key, .at_low = v, .at_high = NAN};
+    struct case_swing *s = swing_of(r, e);
+    if (e->v < s->v_low) {
+        s->v_low = e->v;
+        s->at_low = v;
         snprintf(s->low, sizeof s->low, "%s", e->value);
-    } else {
-        struct case_swing *s = &r->swing[r->nswings - 1];
+    }
+    if (e->v > s->v_high) {
+        s->v_high = e->v;
         s->at_high = v;
         snprintf(s->high, sizeof s->high, "%s", e->value);
     }
 }
 
-static void judge_end(struct ranges *g, struct exp_result *const *res, size_t end)
+/* Results of all variants at this end. `shorter`: variants that the cost does not touch come from equally short runs,
+ * else from the full ones. */
+static void results_at(const struct ranges *g, const struct exp_study *study, size_t end, bool shorter,
+                       struct exp_result **res)
 {
-    for (size_t i = 0; i < g->c->nrows; i++) {
-        struct case_row *r = &g->c->row[i];
-        double *sample;
-        size_t n;
-        if (r->class != CASE_PREDICTS) continue;
-        double v = case_row_evaluate(g->c, r, res, &sample, &n);
-        free(sample);
-        note_swing(g, r, end, v);
-        if (r->verdict == CASE_PASS || r->verdict == CASE_FAIL) check_flip(g, r, end, v);
-    }
+    memcpy(res, g->c->study->result, g->c->nvariants * sizeof *res);
+    for (size_t pass = shorter ? 0 : 1; pass < 2; pass++)
+        for (size_t t = 0; t < g->ntrials; t++)
+            if (g->trial[t].end == (pass ? end : g->nends))
+                res[g->trial[t].variant] = study->result[g->trial[t].unique];
+}
+
+static double figure_at(const struct ranges *g, struct case_row *r, struct exp_result *const *res)
+{
+    double *sample;
+    size_t n;
+    double v = case_row_evaluate(g->c, r, res, &sample, &n);
+    free(sample);
+    return v;
 }
 
 static void judge_ends(struct ranges *g, struct exp_study *study)
 {
     struct exp_result **res = need(calloc(g->c->nvariants ? g->c->nvariants : 1, sizeof(struct exp_result *)));
-    for (size_t e = 0; e < g->nends; e++) {
-        memcpy(res, g->c->study->result, g->c->nvariants * sizeof *res);
-        for (size_t t = 0; t < g->ntrials; t++)
-            if (g->trial[t].end == e) res[g->trial[t].variant] = study->result[g->trial[t].unique];
-        judge_end(g, res, e);
-    }
+    for (size_t e = 0; e <= g->nends && g->nends; e++)
+        for (size_t i = 0; i < g->c->nrows; i++) {
+            struct case_row *r = &g->c->row[i];
+            if (r->class != CASE_PREDICTS) continue;
+            results_at(g, study, e, true, res);
+            double v = figure_at(g, r, res);
+            if (e == g->nends) r->unswung = v;
+            if (e == g->nends) continue;
+            note_swing(g, r, e, v);
+            results_at(g, study, e, false, res);
+            if (r->verdict == CASE_PASS || r->verdict == CASE_FAIL) check_flip(g, r, e, figure_at(g, r, res));
+        }
     for (size_t i = 0; i < g->c->nrows; i++)
         if (g->c->row[i].flips) g->c->row[i].verdict = CASE_UNDETERMINED;
     free(res);

@@ -1,7 +1,7 @@
 /* wb-link: wb_plots wb_measure wb_core */
 #include "wbtest.h"
 
-#include "plot.h"
+#include "plot_inner.h"
 
 #include <unistd.h>
 
@@ -71,8 +71,8 @@ static void test_files_without_gnuplot(void **state)
     free(why);
     snprintf(path, sizeof path, "%s.dat", base);
     const char *dat = read_file(path);
-    assert_non_null(strstr(dat, "\"pipe=2.6.10, cpus=free\" 2 1.9 2.1 \"2\"\n"));
-    assert_non_null(strstr(dat, "\"x\" 4 4 4 \"4\"\n"));
+    assert_non_null(strstr(dat, "\"pipe=2.6.10, cpus=free\" 2 1.9 2.1 \"2 \u00b1 0.1\" 5682409\n"));
+    assert_non_null(strstr(dat, "\"x\" 4 4 4 \"4\" 5682409\n"));
     unlink(path);
     snprintf(path, sizeof path, "%s.gp", base);
     const char *gp = read_file(path);
@@ -118,12 +118,208 @@ static void test_bars_as_text(void **state)
     json_decref(doc);
 }
 
+/* ------------------------------------------------------------------ kinds, by the data they write */
+/* Draw without gnuplot; what came into the data file. The status goes to *st, the sentence to why[]. */
+static const char *drawn_data(const json_t *doc, struct plot_options o, enum plot_status *st, char why[512])
+{
+    static char text[1 << 16];
+    char dir[] = "/tmp/wbplotXXXXXX", base[64], path[80], *sentence;
+    assert_non_null(mkdtemp(dir));
+    snprintf(base, sizeof base, "%s/p", dir);
+    setenv("PATH", dir, 1);
+    o.base = base;
+    *st = plot_draw(doc, &o, &sentence);
+    snprintf(why, 512, "%s", sentence ? sentence : "");
+    free(sentence);
+    *text = 0;
+    snprintf(path, sizeof path, "%s.dat", base);
+    if (*st == PLOT_NO_GNUPLOT) snprintf(text, sizeof text, "%s", read_file(path));
+    unlink(path);
+    snprintf(path, sizeof path, "%s.gp", base);
+    if (*st == PLOT_NO_GNUPLOT && strpbrk(read_file(path), "@`"))
+        fail_msg("the script of %s is not filled", plot_kind_name[o.kind]);
+    unlink(path);
+    rmdir(dir);
+    return text;
+}
+
+static void holds(const char *text, const char *part)
+{
+    if (!strstr(text, part)) fail_msg("no '%s' in:\n%s", part, text);
+}
+
+/* A sweep of sizes, copies and kernels: value = 10 * size index + copies, kernel b adds 100. */
+static json_t *sweep(void)
+{
+    static const char *const size[] = {"64 KiB", "1 KiB", "8 KiB"};
+    json_t *list = json_array();
+    for (int i = 0; i < 3; i++)
+        for (int copies = 1; copies <= 2; copies++)
+            for (int k = 0; k < 2; k++) {
+                double v = 10 * i + copies + 100 * k;
+                json_array_append_new(
+                    list,
+                    json_pack("{s:s,s:{s:s,s:s,s:i},s:{s:s,s:s},s:[{s:s,s:n,s:s,s:f,s:[f,f],s:i,s:f}]}", "label", "p",
+                              "params", "workload.message", size[i], "kernel.base", k ? "b" : "a", "workload.copies",
+                              copies, "run", "id", "abc", "metric", "m", "metrics", "name", "m", "workload", "unit",
+                              "1", "mean", v, "ci", v - 0.5, v + 0.5, "n", 3, "confidence", 0.95));
+            }
+    return json_pack("{s:s,s:o}", "schema", "wakebal.results/1", "results", list);
+}
+
+static void test_axes_find_their_places(void **state)
+{
+    (void)state;
+    char why[512];
+    enum plot_status st;
+    json_t *doc = sweep();
+    struct plot_options o = {.kind = PLOT_LINES};
+    const char *dat = drawn_data(doc, o, &st, why);
+    assert_int_equal(st, PLOT_NO_GNUPLOT);
+    /* Sizes go across, in order of size; kernels into series; copies into panels. */
+    holds(dat, "# \"1\" \"a\": message mean_ low high shown_message\n1024 11 10.5 11.5 \"1 KiB\"\n8192 21 20.5 21.5 "
+               "\"8 KiB\"\n65536 1 0.5 1.5 \"64 KiB\"\n");
+    holds(dat, "# \"2\" \"b\": message mean_ low high shown_message\n1024 112 ");
+    o.series = "copies";
+    o.facets = "kernel.base";
+    holds(drawn_data(doc, o, &st, why), "# \"b\" \"copies=2\": message mean_ low high shown_message\n1024 112 ");
+    o.facets = "nothing";
+    drawn_data(doc, o, &st, why);
+    assert_int_equal(st, PLOT_NOTHING);
+    holds(why, "no axis is called 'nothing'; the points differ in workload.message, kernel.base, workload.copies");
+    json_decref(doc);
+}
+
+static void test_only_keeps_points(void **state)
+{
+    (void)state;
+    char why[512];
+    enum plot_status st;
+    json_t *doc = sweep();
+    const char *keep[] = {"message=1KiB,8KiB", "base=b"};
+    struct plot_options o = {.kind = PLOT_HEAT, .keep = keep, .nkeep = 2};
+    const char *dat = drawn_data(doc, o, &st, why);
+    assert_int_equal(st, PLOT_NO_GNUPLOT);
+    holds(dat, "\n0 0 111 110.5 111.5 0 \"111\" \"\u00b10.5\"\n");
+    holds(dat, "\n1 1 122 121.5 122.5 16777215 \"122\" \"\u00b10.5\"\n");
+    assert_null(strstr(dat, "101"));
+    const char *none[] = {"message=2KiB"};
+    o.keep = none;
+    o.nkeep = 1;
+    drawn_data(doc, o, &st, why);
+    assert_int_equal(st, PLOT_NOTHING);
+    o.kind = PLOT_SCATTER; /* drawn of something else */
+    drawn_data(doc, o, &st, why);
+    holds(why, "scatter is drawn of wakebal.validation/1");
+    json_decref(doc);
+}
+
+static json_t *parse(const char *text)
+{
+    json_error_t e;
+    json_t *doc = json_loads(text, 0, &e);
+    if (!doc) fail_msg("line %d: %s", e.line, e.text);
+    return doc;
+}
+
+static void test_matrix_groups_domains(void **state)
+{
+    (void)state;
+    char why[512];
+    enum plot_status st;
+    json_t *doc = parse("{\"schema\":\"wakebal.migrations/1\",\"from_s\":0,\"until_s\":1,\"cpus\":["
+                        "{\"cpu\":0,\"domains\":[{\"level\":\"MC\",\"first\":0},{\"level\":\"NODE\",\"first\":0}]},"
+                        "{\"cpu\":1,\"domains\":[{\"level\":\"MC\",\"first\":1},{\"level\":\"NODE\",\"first\":0}]},"
+                        "{\"cpu\":2,\"domains\":[{\"level\":\"MC\",\"first\":0},{\"level\":\"NODE\",\"first\":0}]},"
+                        "{\"cpu\":3,\"domains\":[{\"level\":\"MC\",\"first\":1},{\"level\":\"NODE\",\"first\":0}]}],"
+                        "\"moves\":[[0,2,30],[2,1,10],[9,9,5]]}");
+    struct plot_options o = {.kind = PLOT_MIGRATIONS};
+    const char *dat = drawn_data(doc, o, &st, why);
+    assert_int_equal(st, PLOT_NO_GNUPLOT);
+    /* Order is 0 2 1 3: to, from, moves, ..., CPUs. */
+    holds(dat, "\n1 0 30 16777215 \"30\" 2 0\n");
+    holds(dat, "\n2 1 10 16777215 \"10\" 1 2\n");
+    holds(dat, "# frames of MC\nNaN NaN\n-0.5 -0.5\n1.5 -0.5\n");
+    json_decref(doc);
+}
+
+static void test_timeline_cuts_at_the_window(void **state)
+{
+    (void)state;
+    char why[512];
+    enum plot_status st;
+    json_t *doc =
+        parse("{\"schema\":\"wakebal.timeline/1\",\"from_s\":1,\"until_s\":1.001,\"cpus\":2,\"tasks\":[\"a\",\"b'\"],"
+              "\"runs\":[[0,1,0.9,1.0005],[1,0,1.0005,2],[0,7,1,1.1]],\"wakes\":[[1.0002,0,1.0005,1,0]],"
+              "\"moves\":[[1.0003,0,1,0]]}");
+    struct plot_options o = {.kind = PLOT_TIMELINE};
+    const char *dat = drawn_data(doc, o, &st, why);
+    assert_int_equal(st, PLOT_NO_GNUPLOT);
+    holds(dat, "# A = \"b \": from_us until_us cpu letter\n0 500 0 \"A\"\n");
+    holds(dat, "# B = \"a\": from_us until_us cpu letter\n500 1000 1 \"B\"\n");
+    holds(dat, "ran_cpu_minus_cpu\nNaN NaN NaN NaN\n200 0 300 1\n");
+    holds(dat, "to_minus_from\nNaN NaN NaN\n300 0 1\n");
+    json_decref(doc);
+}
+
+static void test_scatter_names_the_worst(void **state)
+{
+    (void)state;
+    char why[512];
+    enum plot_status st;
+    json_t *doc =
+        parse("{\"schema\":\"wakebal.validation/1\",\"cases\":["
+              "{\"name\":\"good\",\"class\":\"c\",\"unit\":\"s\",\"metric\":\"t\",\"predicted\":{\"value\":1,\"lo\":0."
+              "9,\"hi\":1.1},"
+              "\"measured\":{\"median\":1.05,\"p10\":1,\"p90\":1.2},\"score\":{\"band\":0.1,\"right\":true}},"
+              "{\"name\":\"bad\",\"class\":\"c\",\"unit\":\"s\",\"metric\":\"t\",\"predicted\":{\"value\":4,\"lo\":3,"
+              "\"hi\":5},"
+              "\"measured\":{\"median\":2,\"p10\":1.9,\"p90\":2.2},\"score\":{\"band\":0.25,\"right\":false}},"
+              "{\"name\":\"unmeasured\",\"unit\":\"s\",\"predicted\":{\"value\":4},\"measured\":null}]}");
+    struct plot_options o = {.kind = PLOT_SCATTER};
+    const char *dat = drawn_data(doc, o, &st, why);
+    assert_int_equal(st, PLOT_NO_GNUPLOT);
+    holds(dat, " 1.05 1 1.2 1 0.9 1.1 1 \"good\"\n");
+    holds(dat, " 2 1.9 2.2 4 3 5 0 \"bad\"\n");
+    holds(dat, "\n2 4 \"r\" \"bad: 2.00 x\"\n");
+    holds(dat, "# band of 25 %");
+    assert_null(strstr(dat, "unmeasured"));
+    json_decref(doc);
+}
+
+static void test_tornado_orders_by_swing(void **state)
+{
+    (void)state;
+    char why[512];
+    enum plot_status st;
+    json_t *doc = parse(
+        "{\"schema\":\"wakebal.cases/"
+        "1\",\"cases\":[{\"title\":\"T\",\"rows\":[{\"name\":\"r\",\"unit\":\"1\",\"simulated\":5,\"ci\":[4,6],"
+        "\"published\":5.5,\"sensitivity_base\":5.2,\"sensitivity\":["
+        "{\"key\":\"small\",\"low\":\"1 ns\",\"high\":\"2 ns\",\"at_low\":5,\"at_high\":5.5},"
+        "{\"key\":\"large\",\"low\":\"3 ns\",\"high\":\"4 ns\",\"at_low\":7,\"at_high\":3}]},{\"name\":\"other\"}]}]}");
+    struct plot_options o = {.kind = PLOT_TORNADO};
+    const char *dat = drawn_data(doc, o, &st, why);
+    assert_int_equal(st, PLOT_NO_GNUPLOT);
+    holds(dat, "0 \"large\" 7 3 \"3 ns\" \"4 ns\"\n1 \"small\" 5 5.5 \"1 ns\" \"2 ns\"\n");
+    o.metric = "other";
+    drawn_data(doc, o, &st, why);
+    assert_int_equal(st, PLOT_NOTHING);
+    json_decref(doc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts_are_inert),
         cmocka_unit_test(test_files_without_gnuplot),
         cmocka_unit_test(test_bars_as_text),
+        cmocka_unit_test(test_axes_find_their_places),
+        cmocka_unit_test(test_only_keeps_points),
+        cmocka_unit_test(test_matrix_groups_domains),
+        cmocka_unit_test(test_timeline_cuts_at_the_window),
+        cmocka_unit_test(test_scatter_names_the_worst),
+        cmocka_unit_test(test_tornado_orders_by_swing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
