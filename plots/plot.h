@@ -69,5 +69,7 @@ enum plot_status {
 enum plot_status plot_draw(const json_t *doc, const struct plot_options *o, char **why) WB_MUST_USE;
 /* The kind that suits a document best when nobody says; PLOT_KINDS: it is none of ours. */
 enum plot_kind plot_kind_for(const json_t *doc);
+/* The metric of a result by name: of a workload first; "NAME@WORKLOAD" picks. NULL: none. */
+const json_t *plot_metric(const json_t *result, const char *name);
 
 #endif

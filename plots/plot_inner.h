@@ -67,8 +67,6 @@ void *plot_need(void *p);
 /* ---- documents ---- */
 const char *plot_string(const json_t *o, const char *key); /* "" when there is none */
 double plot_number(const json_t *v);                       /* NAN when it is none */
-/* The metric of a result by name: of a workload first; "NAME@WORKLOAD" picks. NULL: none. */
-const json_t *plot_metric(const json_t *result, const char *name);
 struct plot_value {
     double mean, lo, hi; /* lo, hi NAN: no interval */
 };
