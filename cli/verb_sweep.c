@@ -346,6 +346,7 @@ static int report(struct sweep *w)
     struct run_facts facts = {.known = false};
     struct run_view v = {.o = &w->o, .scenario = w->o.arg[0], .study = w->result, .points = w->points, .facts = &facts};
     if (!w->result || w->result->interrupted) return say_interrupted(w);
+    if (w->o.export_json) exp_costs_attach(w->result, w->points->point);
     int rc = study_write_exports(&w->o, w->result, true, &data_on_stdout, w->manifest);
     if (!rc) rc = study_write_manifest(&w->o, w->result, w->manifest);
     bool one = w->result->n == 1 && !wb_axes_count(w->axes);
