@@ -1,4 +1,5 @@
 /* plot_axis.c - which coordinate of a sweep goes where: across, into series, into panels. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,19 @@ static void text_at(const struct plot_axis *a, const json_t *result, char *buf, 
     }
 }
 
+/* "smp2, copies=1": words explain themselves. */
+static void named_text_at(const struct plot_axis *a, const json_t *result, char *buf, size_t n)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < a->nkeys && len < n; i++) {
+        char v[160];
+        value_text(result, a->key[i], v, sizeof v);
+        bool bare = isalpha((unsigned char)*v) && strcmp(v, "true") && strcmp(v, "false");
+        len += (size_t)snprintf(buf + len, n - len, "%s%s%s%s", i ? ", " : "", bare ? "" : last_word(a->key[i]),
+                                bare ? "" : "=", v);
+    }
+}
+
 static const struct {
     enum wb_unit unit;
     double scale;
@@ -195,7 +209,10 @@ static void read_values(const struct plot_input *in, struct plot_axis *a)
         a->place[i] = index_of(a, text);
     }
     for (size_t i = 0; i < a->n; i++) { /* from here on they are only shown */
-        char *clean = plot_text(a->value[i].text, 40);
+        size_t of = 0;
+        while (a->nkeys > 1 && a->place[of] != i) of++;
+        if (a->nkeys > 1) named_text_at(a, in->result[of], text, sizeof text);
+        char *clean = plot_text(a->nkeys > 1 ? text : a->value[i].text, 60);
         free(a->value[i].text);
         a->value[i].text = clean;
     }

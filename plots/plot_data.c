@@ -80,10 +80,12 @@ static void write_windows(FILE *f, const struct plot_input *in)
 /* One line per result: column `column` of its block. */
 static void put_lines(FILE *f, const struct plot_input *in, const char *column)
 {
+    bool points = in->o->format != PLOT_TERMINAL; /* they tell greys apart */
     for (size_t i = 0; i < in->n; i++) {
         fprintf(f, "%s%s", i ? ", \\\n     " : "", i ? "''" : "");
         if (!i) plot_put_quoted(f, in->dat);
-        fprintf(f, " index %zu using 1:%s with lines ls %zu title ", i, column, i + 1);
+        fprintf(f, " index %zu using 1:%s with %s ls %zu%s title ", i, column, points ? "linespoints" : "lines", i + 1,
+                points ? " pi 10" : "");
         plot_put_quoted(f, in->label[i]);
     }
 }

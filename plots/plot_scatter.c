@@ -325,7 +325,7 @@ static size_t put_plot(FILE *f, const struct plot_input *in, size_t g, size_t bl
     fputs(", \\\n     x with lines lw 1.2 dt 1 lc rgb '#000000' notitle", f);
     put_classes(f, in, block + p->nbands);
     size_t worst = block + p->nbands + s->nclasses;
-    static const char *const side[] = {"left offset 0.8,-0.2", "right offset -0.8,0.2"};
+    static const char *const side[] = {"left offset 1.3,-0.2", "right offset -1.3,0.2"};
     for (int k = 0; k < 2 && !on_terminal(in); k++)
         fprintf(f,
                 ", \\\n     '' index %zu using 1:2:(strcol(3) eq '%c' ? strcol(4) : '') with labels %s noenhanced font "

@@ -29,9 +29,9 @@ static void put_styles(FILE *f)
     static const struct {
         const char *colour, *dash;
         int point;
-    } style[PLOT_SERIES_MAX] = {{"#0072B2", "1", 7},     {"#D55E00", "'-'", 5},  {"#009E73", "'.-'", 9},
-                                {"#CC79A7", "'_.'", 13}, {"#56B4E9", "1", 6},    {"#E69F00", "'-'", 4},
-                                {"#000000", "'.'", 8},   {"#999999", "'_.'", 12}};
+    } style[PLOT_SERIES_MAX] = {
+        {"#0072B2", "1", 7},      {"#D55E00", "'-'", 5},   {"#009E73", "'.-'", 9}, {"#CC79A7", "'_.'", 13},
+        {"#56B4E9", "(24,6)", 6}, {"#E69F00", "(5,5)", 4}, {"#000000", "'.'", 8},  {"#999999", "(18,4,2,4,2,4)", 12}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(style); i++)
         fprintf(f, "set style line %zu lt %zu lc rgb '%s' lw 2.2 dt %s pt %d ps 1.2\n", i + 1, i + 1, style[i].colour,
                 style[i].dash, style[i].point);

@@ -132,11 +132,14 @@ static void write_stacks(FILE *f, const struct plot_input *in)
 static void put_pieces(FILE *f, const struct plot_input *in)
 {
     /* Light and dark take turns, so that neighbours differ in grey too. */
-    static const char *const look[PIECES_MAX] = {
-        "fs solid 1 border lc rgb '#222222' fc rgb '#0072B2'", "fs solid 1 border lc rgb '#222222' fc rgb '#F0E442'",
-        "fs solid 1 border lc rgb '#222222' fc rgb '#009E73'", "fs solid 1 border lc rgb '#222222' fc rgb '#56B4E9'",
-        "fs solid 1 border lc rgb '#222222' fc rgb '#D55E00'", "fs solid 1 border lc rgb '#222222' fc rgb '#E69F00'",
-        "fs solid 1 border lc rgb '#222222' fc rgb '#CC79A7'", "fs pattern 4 border lc rgb '#222222' fc rgb '#666666'"};
+    static const char *const look[PIECES_MAX] = {"fs solid 1 border lc rgb '#222222' fc rgb '#0072B2'",
+                                                 "fs solid 1 border lc rgb '#222222' fc rgb '#F0E442'",
+                                                 "fs solid 1 border lc rgb '#222222' fc rgb '#009E73'",
+                                                 "fs pattern 2 border lc rgb '#222222' fc rgb '#56B4E9'",
+                                                 "fs solid 1 border lc rgb '#222222' fc rgb '#D55E00'",
+                                                 "fs pattern 5 border lc rgb '#222222' fc rgb '#E69F00'",
+                                                 "fs pattern 6 border lc rgb '#222222' fc rgb '#CC79A7'",
+                                                 "fs pattern 4 border lc rgb '#222222' fc rgb '#666666'"};
     static const char *const text[PIECES_MAX] = {"#FFFFFF", "#000000", "#FFFFFF", "#000000",
                                                  "#FFFFFF", "#000000", "#000000", "#000000"};
     const struct stacks *s = in->own;

@@ -18,15 +18,36 @@ has e.csv "\"'=1+1\"\",\"\"x\""
 grep -qE '(^|,)"?[=+@]' e.csv && fail "a formula in the CSV"
 hasnt e.md '<script>'
 awk -F'|' '/^\|/ { gsub(/\\\|/, ""); n[gsub(/\|/, "|")]++ } END { exit length(n) != 1 }' e.md || fail "a name broke the Markdown table"
+cat >v.json <<'J'
+{"schema": "wakebal.validation/1", "machine": "`touch sh5`", "cases": [{"name": "x'; system('touch gp5') # `touch sh5`\n\u001b[31m", "class": "c'\n; system 'touch gp5'",
+  "unit": "'; system('touch gp5')", "metric": "m\"'`touch sh5`", "predicted": {"value": 1, "lo": 0.5, "hi": 2}, "measured": {"median": 3, "p10": 2, "p90": 4},
+  "score": {"band": 0.1, "right": false}}]}
+J
+cat >c.json <<'J'
+{"schema": "wakebal.cases/1", "cases": [{"title": "'; system('touch gp6') #", "rows": [{"name": "r'\n`touch sh6`", "unit": "\"; system('touch gp6')",
+  "simulated": 1, "sensitivity": [{"key": "k\"\n'`touch sh6`", "low": "'; system('touch gp6')", "high": "\" \\n @HEAD@", "at_low": 0.5, "at_high": 2}]}]}]}
+J
+cat >t.json <<'J'
+{"schema": "wakebal.timeline/1", "title": "'\n!touch gp7", "from_s": 0, "until_s": 1, "cpus": 2, "tasks": ["a' ; system('touch gp7') `touch sh7`\n"],
+ "runs": [[0, 0, 0, 0.5], [-1, 0, 0, 1], [0, 99, "x", null], [1e300, 0, 0, 1]], "wakes": [[0, 0, 0.2, 1, 0], [null]], "moves": [[0.1, 0, 1, 0], []]}
+J
+cat >m.json <<'J'
+{"schema": "wakebal.migrations/1", "from_s": 0, "until_s": 1, "cpus": [{"cpu": 0, "domains": [{"level": "'\nsystem('touch gp8')", "first": 0}]},
+ {"cpu": 1, "domains": [{"level": "`touch sh8`", "first": 0}]}], "moves": [[0, 1, 3], [-1, 77, 2], ["x"]]}
+J
+code 0 $w run evil.cfg -q --vary workload.message=4KiB,8KiB --vary "kernel.name=plain,x'; system 'touch gp4' # \`touch sh4\` @HEAD@ \\n" --export-json s.json
 if command -v gnuplot >/dev/null; then
-    for kind in windows bars cdf; do
-        code 0 $w plot e.json --kind $kind -o "p-$kind"
+    for of in windows:e bars:e cdf:e stacks:e bars:s lines:s heat:s stacks:s scatter:v tornado:c timeline:t migrations:m; do
+        kind=${of%:*} from=${of#*:}.json
+        code 0 $w plot $from --kind $kind -o "p-$kind"
         [ -s "p-$kind.png" ] || fail "no picture of $kind"
         LC_ALL=C grep -q '`' "p-$kind.gp" && fail "a backquote in the script of $kind"
-        code 0 $w plot e.json --kind $kind --terminal
+        code 0 $w plot $from --kind $kind --terminal
         LC_ALL=C grep -q $'[\001-\010\013-\037]' "$tmp/out" && fail "control characters in the terminal plot of $kind"
     done
+    code 0 $w plot evil.cfg --kind timeline -o p-line
 fi
+ls gp4 gp5 gp6 gp7 gp8 sh4 sh5 sh6 sh7 sh8 2>/dev/null && fail "text of a document was run"
 ls gp1 gp2 sh1 sh2 sh3 2>/dev/null && fail "text of a scenario was run"
 
 # A title of one megabyte is a title.
