@@ -26,8 +26,10 @@ const struct verb verb_table[] = {
     {"list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors"},
     {"calibrate", verb_calibrate, "", "measure what this machine costs; write a machine file and a kernel file"},
     {"validate", verb_validate, "[SCENARIO...]", "predict this machine's real workloads, run them, compare"},
+    {"learn", verb_learn, "", "a ten-minute tutorial that runs, step by step"},
     {"doctor", verb_doctor, "", "look at this machine: what it is, what that means for real runs, what to change"},
-    {"new", verb_new, "policy NAME", "write a policy plug-in to start from"},
+    {"new", verb_new, "WHAT NAME", "write a scenario, machine, kernel, workload or policy plug-in to start from"},
+    {"fmt", verb_fmt, "FILE...", "format scenario files: indentation and blanks, never words or comments"},
     {"merge", verb_merge, "STUDY...", "join the shards of a study into one file"},
     {"rerun", verb_rerun, "MANIFEST|STUDY", "repeat a run or a study exactly; --check compares"},
     {"topology", verb_topology, "--live|--synthetic S",
@@ -51,7 +53,7 @@ const struct verb *verb_find(const char *name)
 
 static int unknown_verb(const char *word)
 {
-    const char *names[32];
+    const char *names[64];
     for (size_t i = 0; i < verb_table_n; i++) names[i] = verb_table[i].name;
     const char *near = wb_nearest(word, names, verb_table_n);
     fprintf(stderr, "wakebal: '%.100s' is no verb", word);

@@ -5,5 +5,9 @@
 
 extern const char template_policy_c[];
 extern const char template_policy_cmake[];
+extern const char template_scenario[];
+extern const char template_machine[];
+extern const char template_kernel[];
+extern const char template_workload[];
 
 #endif

@@ -1,4 +1,4 @@
-/* verb_new.c - wakebal new policy NAME: a plug-in that builds, to start from. */
+/* verb_new.c - wakebal new WHAT NAME: a file that works, to start from. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -21,14 +21,26 @@ static bool good_name(const char *s)
     return strlen(s) <= 48;
 }
 
+/* The name of a file: what a path or an option could be taken for is left out. */
+static bool good_file_name(const char *s)
+{
+    if (!isalnum((unsigned char)*s)) return false;
+    for (const char *p = s; *p; p++)
+        if (!isalnum((unsigned char)*p) && !strchr("_-.", *p)) return false;
+    return strlen(s) <= 48;
+}
+
 /* The template with its name and the header folder filled in. */
 static void put_template(FILE *f, const char *text, const char *name)
 {
-    static const char old[] = "my_policy", slot[] = "@WAKEBAL_INCLUDE@";
+    static const char old[] = "my_policy", file[] = "my_name", slot[] = "@WAKEBAL_INCLUDE@";
     for (const char *p = text; *p;) {
         if (!strncmp(p, old, sizeof old - 1)) {
             fputs(name, f);
             p += sizeof old - 1;
+        } else if (!strncmp(p, file, sizeof file - 1)) {
+            fputs(name, f);
+            p += sizeof file - 1;
         } else if (!strncmp(p, slot, sizeof slot - 1)) {
             const char *prefix = wb_scenario_prefix();
             if (prefix)
@@ -83,22 +95,60 @@ static int new_policy(const char *name)
     return EXIT_FINE;
 }
 
+static const struct {
+    const char *what, *text, *next; /* next: what to do with NAME.cfg, for printf */
+} kinds[] = {{"scenario", template_scenario, "  wakebal run %s.cfg\n"},
+             {"machine", template_machine, "  wakebal run pipe -m ./%s.cfg\n"},
+             {"kernel", template_kernel, "  wakebal run pipe -k ./%s.cfg\n"},
+             {"workload", template_workload, "  wakebal run ./%s.cfg\n"}};
+
+static int new_file(size_t kind, const char *name)
+{
+    char file[64];
+    if (!good_file_name(name)) {
+        fprintf(stderr,
+                "error: '%.60s' cannot name a file\n  = use letters, digits, _, - and ., at most 48, a letter or digit "
+                "first; .cfg is added\n",
+                name);
+        return EXIT_USAGE;
+    }
+    (void)snprintf(file, sizeof file, "%s.cfg", name);
+    int rc = put_file(".", file, kinds[kind].text, name);
+    if (rc != EXIT_FINE) return rc;
+    printf("\nIt works as it is; change it and try it:\n  wakebal check ./%s\n", file);
+    printf(kinds[kind].next, name);
+    return EXIT_FINE;
+}
+
+static int new_thing(const char *what, const char *name)
+{
+    const char *names[WB_ARRAY_SIZE(kinds) + 1] = {"policy"};
+    if (!strcmp(what, "policy")) return new_policy(name);
+    for (size_t i = 0; i < WB_ARRAY_SIZE(kinds); i++) {
+        if (!strcmp(what, kinds[i].what)) return new_file(i, name);
+        names[i + 1] = kinds[i].what;
+    }
+    const char *near = wb_nearest(what, names, WB_ARRAY_SIZE(names));
+    fprintf(stderr,
+            "error: '%.60s' is nothing that can be made\n  = %s%s%swakebal new "
+            "policy|scenario|machine|kernel|workload NAME\n",
+            what, near ? "did you mean '" : "", near ? near : "", near ? "'?  " : "");
+    return EXIT_USAGE;
+}
+
 int verb_new(int argc, char **argv)
 {
     struct cli_options o;
     struct cli_spec spec = {
-        .usage = "policy NAME",
-        .doc = "Write a small policy plug-in with its CMakeLists.txt into the folder NAME, to start from. "
-               "Nothing that exists is overwritten.",
+        .usage = "policy|scenario|machine|kernel|workload NAME",
+        .doc = "Write something that works, to start from: a scenario, machine, kernel or workload as NAME.cfg in this "
+               "folder, or a policy plug-in with its CMakeLists.txt in the folder NAME. Nothing that exists is "
+               "overwritten.",
         .args_min = 2,
         .args_max = 2};
     cli_options_init(&o);
     int rc = cli_options_parse(&spec, argc, argv, &o);
-    if (rc < 0 && strcmp(o.arg[0], "policy")) {
-        fprintf(stderr, "error: '%.60s' is nothing that can be made\n  = wakebal new policy NAME\n", o.arg[0]);
-        rc = EXIT_USAGE;
-    }
-    if (rc < 0) rc = new_policy(o.arg[1]);
+    if (rc < 0) rc = new_thing(o.arg[0], o.arg[1]);
     cli_options_free(&o);
     return rc;
 }

@@ -31,10 +31,12 @@ int verb_compare(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_merge(int argc, char **argv);
 int verb_new(int argc, char **argv);
+int verb_fmt(int argc, char **argv);
 int verb_generate(int argc, char **argv); /* not in the table: for the build and for completions */
 int verb_guest(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_import(int argc, char **argv);
+int verb_learn(int argc, char **argv);
 int verb_list(int argc, char **argv);
 int verb_plot(int argc, char **argv);
 int verb_real(int argc, char **argv);
