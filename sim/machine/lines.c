@@ -82,9 +82,21 @@ static uint32_t map_of(const struct line *l)
     return (uint32_t)l->a << LINE_CPU_BITS | (uint32_t)l->b;
 }
 
-static uint64_t *map_words(const struct wb_machine_state *s, const struct line *l)
+/* Which words of the line's map count. */
+static uint64_t *map_some(const struct wb_machine_state *s, const struct line *l)
 {
-    return s->maps.w + (size_t)map_of(l) * s->maps.nwords;
+    return s->maps.some + (size_t)map_of(l) * s->maps.nsums;
+}
+
+static uint64_t *map_word(const struct wb_machine_state *s, const struct line *l, uint32_t k)
+{
+    return s->maps.w + (size_t)k * s->maps.nmaps + map_of(l);
+}
+
+static bool map_has(const struct wb_machine_state *s, const struct line *l, cpu_id c)
+{
+    uint32_t k = c >> 6;
+    return map_some(s, l)[k >> 6] >> (k & 63) & 1 && *map_word(s, l, k) >> (c & 63) & 1;
 }
 
 static void name_cpus(struct line *l, uint32_t a, uint32_t b)
@@ -122,12 +134,15 @@ static void take_map(struct wb_machine_state *s, line_id id)
     p->line[i] = id;
     l->state = LINE_MANY;
     name_cpus(l, i >> LINE_CPU_BITS, i);
-    memset(map_words(s, l), 0, p->nwords * sizeof(uint64_t));
+    memset(map_some(s, l), 0, p->nsums * sizeof(uint64_t));
 }
 
 static void set_bit(struct wb_machine_state *s, const struct line *l, cpu_id c)
 {
-    map_words(s, l)[c >> 6] |= 1ull << (c & 63);
+    uint32_t k = c >> 6;
+    uint64_t *some = &map_some(s, l)[k >> 6], *w = map_word(s, l, k);
+    *w = (*some >> (k & 63) & 1 ? *w : 0) | 1ull << (c & 63);
+    *some |= 1ull << (k & 63);
 }
 
 static void add_sharer(struct wb_machine_state *s, line_id id, cpu_id c)
@@ -150,7 +165,7 @@ static void add_sharer(struct wb_machine_state *s, line_id id, cpu_id c)
 static bool is_sharer(const struct wb_machine_state *s, const struct line *l, cpu_id c)
 {
     if (l->state == LINE_SHARED) return l->a == c || l->b == c;
-    return l->state == LINE_MANY && (map_words(s, l)[c >> 6] >> (c & 63) & 1);
+    return l->state == LINE_MANY && map_has(s, l, c);
 }
 
 static bool is_shared(const struct line *l)
@@ -187,10 +202,14 @@ static bool look_at(struct search *q, cpu_id c)
 
 static void look_at_all(const struct wb_machine_state *s, const struct line *l, struct search *q)
 {
-    const uint64_t *w = map_words(s, l);
-    for (uint32_t i = 0; i < s->maps.nwords; i++)
-        for (uint64_t v = w[i]; v; v &= v - 1)
-            if (!look_at(q, i * 64 + (uint32_t)__builtin_ctzll(v))) return;
+    const uint64_t *some = map_some(s, l);
+    for (uint32_t i = 0; i < s->maps.nsums; i++) {
+        for (uint64_t u = some[i]; u; u &= u - 1) {
+            uint32_t k = i * 64 + (uint32_t)__builtin_ctzll(u);
+            for (uint64_t v = *map_word(s, l, k); v; v &= v - 1)
+                if (!look_at(q, k * 64 + (uint32_t)__builtin_ctzll(v))) return;
+        }
+    }
 }
 
 /* What no two CPUs of the machine are beyond. */
@@ -214,7 +233,6 @@ static bool find_nearest(const struct wb_machine_state *s, const struct line *l,
                 {WB_LVL_LLC, WB_FAR_LLC},
                 {WB_LVL_PACKAGE, WB_FAR_PACKAGE},
                 {WB_LVL_NODE, WB_FAR_NODE}};
-    const uint64_t *w = map_words(s, l);
     uint32_t seen = 1; /* CPUs of the span before; the spans nest, so one as large is the same */
     q->enough = WB_FAR_REMOTE;
     for (size_t i = 0; i < WB_ARRAY_SIZE(ring); i++) {
@@ -229,7 +247,7 @@ static bool find_nearest(const struct wb_machine_state *s, const struct line *l,
         seen = n;
         q->far = ring[i].far;
         for (uint32_t k = 0; k < n; k++)
-            if (c[k] != q->cpu && w[c[k] >> 6] >> (c[k] & 63) & 1) return true;
+            if (c[k] != q->cpu && map_has(s, l, c[k])) return true;
     }
     q->far = WB_FAR_SELF;
     look_at_all(s, l, q);

@@ -119,10 +119,13 @@ struct line {
 };
 _Static_assert(sizeof(struct line) == 8, "a pipe has twenty of them");
 #define MAP_POOL_BYTES ((size_t)64 << 20) /* of address space; only maps that were in use cost memory */
+/* Word k of map i is w[k * nmaps + i]: who scans many lines asks the same word of each, one behind the other. A word
+ * counts while its bit in `some` is set, so that an empty map needs no clearing and a sparse one no searching. */
 struct sharer_maps {
-    uint32_t nwords, nmaps;
-    uint64_t *w;   /* nmaps * nwords */
-    line_id *line; /* which line uses a map, WB_NO_LINE = free */
+    uint32_t nwords, nmaps, nsums;
+    uint64_t *w;
+    uint64_t *some; /* [nmaps * nsums] */
+    line_id *line;  /* which line uses a map, WB_NO_LINE = free */
     uint32_t *next;
     uint32_t free, fresh, hand; /* free list, then those never used, then a round robin hand */
 };

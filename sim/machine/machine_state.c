@@ -51,7 +51,9 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     s->line_late = piece(l, z->lines, sizeof *s->line_late);
     s->maps.nwords = nwords;
     s->maps.nmaps = nmaps;
+    s->maps.nsums = (nwords + 63) / 64;
     s->maps.w = piece(l, (size_t)nmaps * nwords, sizeof *s->maps.w);
+    s->maps.some = piece(l, (size_t)nmaps * s->maps.nsums, sizeof *s->maps.some);
     s->maps.line = piece(l, nmaps, sizeof *s->maps.line);
     s->maps.next = piece(l, nmaps, sizeof *s->maps.next);
     s->server = piece(l, m->nservers, sizeof *s->server);
