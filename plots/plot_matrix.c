@@ -125,7 +125,7 @@ static void write_cells(FILE *f, const struct matrix *m)
     fprintf(f, "# to from moves colour_of_text shown cpu_to cpu_from\n");
     for (size_t a = 0; a < m->n; a++)
         for (size_t b = 0; b < m->n; b++) {
-            double v = m->count[a * m->n + b], dark = m->most > 1 ? log(v) / log(m->most) : 1;
+            double v = m->count[a * m->n + b], dark = log(v) / log(fmax(m->most, 2));
             if (v > 0)
                 fprintf(f, "%zu %zu %.0f %d \"%.0f\" %ld %ld\n", b, a, v, dark > 0.55 ? 0xffffff : 0, v, m->cpu[b],
                         m->cpu[a]);
@@ -184,7 +184,7 @@ static void put_layers(FILE *f, const struct plot_input *in)
         fprintf(f, ", \\\n     '' index 0 using 1:2:5:4 with labels tc rgb variable font ',%d' notitle",
                 m->n <= 16 ? 10 : 7);
     if (m->n <= 64) {
-        int size = m->n <= 32 ? 9 : 6;
+        int size = m->n < 16 ? 9 : m->n <= 32 ? 8 : 6;
         fprintf(f, ", \\\n     '' index 1 using (%zu):1:3 with labels left font ',%d' tc rgb '#444444' notitle", m->n,
                 size);
         fprintf(f, ", \\\n     '' index 1 using 1:(-1.1):4 with labels font ',%d' tc rgb '#444444' notitle", size);

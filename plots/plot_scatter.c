@@ -1,5 +1,5 @@
 /*
- * plot_scatter.c - predicted against measured, of a validation: both axes logarithmic, a panel a unit, the noise band
+ * plot_scatter.c - predicted against measured, of a validation: both axes logarithmic, a panel a figure, the noise band
  * of the classes, and the worst misses by name.
  *
  * A point's bars are the prediction's interval and the 10 to 90 % range of the real runs. What the validation calls
@@ -22,7 +22,7 @@ struct point {
     bool right;
 };
 struct panel {
-    const char *unit;
+    const char *unit, *metric;
     struct plot_unit shown;
     double low, high; /* base unit */
     double band[PLOT_SERIES_MAX];
@@ -77,12 +77,17 @@ static bool read_point(struct scatter *s, const json_t *c, struct point *p)
     return true;
 }
 
-static struct panel *panel_of(struct scatter *s, const char *unit)
+static bool is_of(const struct panel *g, const struct point *p)
+{
+    return !strcmp(g->unit, p->unit) && !strcmp(g->metric, plot_string(p->of, "metric"));
+}
+
+static struct panel *panel_of(struct scatter *s, const struct point *p)
 {
     for (size_t i = 0; i < s->panels.n; i++)
-        if (!strcmp(s->panel[i].unit, unit)) return &s->panel[i];
+        if (is_of(&s->panel[i], p)) return &s->panel[i];
     if (s->panels.n == PLOT_PANELS_MAX) return NULL;
-    s->panel[s->panels.n] = (struct panel){.unit = unit, .low = INFINITY};
+    s->panel[s->panels.n] = (struct panel){.unit = p->unit, .metric = plot_string(p->of, "metric"), .low = INFINITY};
     return &s->panel[s->panels.n++];
 }
 
@@ -110,14 +115,7 @@ static void name_panels(struct scatter *s)
     s->facet.value = plot_need(calloc(s->panels.n, sizeof *s->facet.value));
     for (size_t g = 0; g < s->panels.n; g++) {
         struct panel *p = &s->panel[g];
-        char text[128] = "";
-        for (size_t i = 0; i < s->n; i++) {
-            const char *metric = plot_string(s->point[i].of, "metric");
-            size_t len = strlen(text);
-            if (!strcmp(s->point[i].unit, p->unit) && !strstr(text, metric))
-                snprintf(text + len, sizeof text - len, "%s%.40s", len ? ", " : "", metric);
-        }
-        plot_choose_unit(&p->shown, text, p->unit, sqrt(p->low * p->high));
+        plot_choose_unit(&p->shown, p->metric, p->unit, sqrt(p->low * p->high));
         s->facet.value[g].text = plot_text(p->shown.axis, 90);
         p->low /= 1.25;
         p->high *= 1.25;
@@ -132,7 +130,7 @@ static bool prepare_scatter(struct plot_input *in)
     for (size_t i = 0; i < json_array_size(list); i++) {
         struct point *p = &s->point[s->n];
         if (!read_point(s, json_array_get(list, i), p)) continue;
-        struct panel *g = panel_of(s, p->unit);
+        struct panel *g = panel_of(s, p);
         if (!g) continue;
         widen(s, g, p);
         s->right += p->right;
@@ -162,7 +160,7 @@ static bool prepare_scatter(struct plot_input *in)
 /* ------------------------------------------------------------------ data */
 static bool in_panel(const struct scatter *s, const struct point *p, size_t g)
 {
-    return !strcmp(p->unit, s->panel[g].unit);
+    return is_of(&s->panel[g], p);
 }
 
 static void put_point(FILE *f, const struct point *p, double scale)
