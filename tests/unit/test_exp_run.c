@@ -251,6 +251,8 @@ static void test_json_shape_and_hostile_title(void **state)
 
 static char last_flip[256];
 
+static char last_swing[200];
+
 static enum case_verdict verdict_of(const char *row)
 {
     char text[2048];
@@ -269,6 +271,11 @@ static enum case_verdict verdict_of(const char *row)
     assert_int_equal(case_run(c, &o, true, d), 0);
     enum case_verdict v = c->row[0].verdict;
     snprintf(last_flip, sizeof last_flip, "%s", c->row[0].flips ? c->row[0].flips : "");
+    const struct case_swing *w = c->row[0].swing;
+    *last_swing = 0;
+    if (w)
+        snprintf(last_swing, sizeof last_swing, "%zu %s %s..%s: %.2g..%.2g about %.2g", c->row[0].nswings, w->key,
+                 w->low, w->high, w->at_low, w->at_high, c->row[0].unswung);
     case_free(c);
     wb_diag_free(d);
     unlink(path);
@@ -331,6 +338,7 @@ static void test_a_flip_inside_the_range_is_undetermined(void **state)
     assert_string_equal(last_flip, "");
     assert_int_equal(verdict_of(FLIGHT("0.5 us..2 us") SENSITIVE), CASE_UNDETERMINED);
     assert_string_equal(last_flip, "machine.flight = 2 us gives 501 MB/s");
+    assert_string_equal(last_swing, "1 machine.flight 500 ns..2 us: 2e+09..5e+08 about 1e+09");
 }
 
 int main(void)
