@@ -14,6 +14,7 @@
 
 #define ARROWS_MAX 400
 #define ROWS_MAX 64
+#define NAMED 24u /* tasks in the legend */
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -83,7 +84,7 @@ static void plan_key(struct plot_input *in, struct gantt *g)
     (void)plot_key_rows(in, text, n, &g->key_columns);
     for (size_t i = 0; i < n; i++) free(text[i]);
     g->panels = (struct plot_panels){.n = 1, .columns = 1, .rows = 1};
-    g->panels.key_rows = (unsigned)((WB_MIN(g->shown, (size_t)24) + 2 + g->key_columns - 1) / g->key_columns);
+    g->panels.key_rows = (unsigned)((WB_MIN(g->shown, (size_t)NAMED) + 3 + g->key_columns - 1) / g->key_columns);
 }
 
 static bool prepare_gantt(struct plot_input *in)
@@ -178,8 +179,8 @@ static void put_boxes(FILE *f, const struct plot_input *in)
                 "%s index %zu using (($1+$2)/2):3:(($2-$1)/2):(0.3) with boxxyerror fs solid 1 border lc rgb '#333333' "
                 "fc rgb '%s' ",
                 k ? ", \\\n     ''" : "", k, colour[k % WB_ARRAY_SIZE(colour)]);
-        fputs(k < 24 ? "title " : "notitle", f);
-        if (k < 24) plot_put_quoted(f, title);
+        fputs(k < NAMED ? "title " : "notitle", f);
+        if (k < NAMED) plot_put_quoted(f, title);
         fprintf(f, ", \\\n     '' index %zu using (($1+$2)/2):3:4 with labels font ',9' notitle", k);
         free(name);
         free(title);
@@ -198,6 +199,8 @@ static void put_boxes(FILE *f, const struct plot_input *in)
             "'#D55E00' title "
             "'migration'",
             g->shown + 2);
+    if (g->shown > NAMED)
+        fprintf(f, ", \\\n     NaN with dots lc rgb '#FFFFFF' title 'and %zu more, see the .dat'", g->shown - NAMED);
 }
 
 static bool word_gantt(FILE *f, const struct plot_input *in, const char *word)

@@ -12,6 +12,8 @@
 #include "plot_inner.h"
 
 #define LEVELS_MAX 8
+#define CPUS_MAX 512
+#define MANY 64 /* more CPUs than that have no sums and no names of their own */
 
 struct matrix {
     size_t n;
@@ -102,12 +104,16 @@ static bool prepare_matrix(struct plot_input *in)
     struct matrix *m = in->own = plot_need(calloc(1, sizeof *m));
     const json_t *cpus = json_object_get(in->doc, "cpus");
     size_t n = json_array_size(cpus);
+    if (n > CPUS_MAX) {
+        snprintf(in->why, sizeof in->why, "nothing to draw: %zu CPUs do not fit a picture (at most %d)", n, CPUS_MAX);
+        return false;
+    }
     m->cpu = plot_need(calloc(n + 1, sizeof *m->cpu));
     m->first = plot_need(calloc(n + 1, sizeof *m->first));
     m->count = plot_need(calloc(n * n + 1, sizeof *m->count));
     for (size_t i = 0; i < n; i++) read_cpu(m, json_array_get(cpus, i));
     read_moves(m, json_object_get(in->doc, "moves"));
-    if (!m->total) {
+    if (!(m->total > 0)) {
         snprintf(in->why, sizeof in->why, "nothing to draw: no task moved from CPU to CPU");
         return false;
     }
@@ -169,7 +175,7 @@ static void write_matrix(FILE *f, const struct plot_input *in)
 /* ------------------------------------------------------------------ script */
 static void put_cpus(FILE *f, const struct matrix *m)
 {
-    size_t step = m->n > 64 ? (m->n + 31) / 32 : 1;
+    size_t step = m->n > MANY ? (m->n + 11) / 12 : 1;
     fputc('(', f);
     for (size_t i = 0; i < m->n; i += step) fprintf(f, "%s'%ld' %zu", i ? ", " : "", m->cpu[i], i);
     fputc(')', f);
@@ -183,7 +189,7 @@ static void put_layers(FILE *f, const struct plot_input *in)
     if (m->n <= 32)
         fprintf(f, ", \\\n     '' index 0 using 1:2:5:4 with labels tc rgb variable font ',%d' notitle",
                 m->n <= 16 ? 10 : 7);
-    if (m->n <= 64) {
+    if (m->n <= MANY) {
         int size = m->n < 16 ? 9 : m->n <= 32 ? 8 : 6;
         fprintf(f, ", \\\n     '' index 1 using (%zu):1:3 with labels left font ',%d' tc rgb '#444444' notitle", m->n,
                 size);
@@ -201,6 +207,12 @@ static bool word_matrix(FILE *f, const struct plot_input *in, const char *word)
     if (!strcmp(word, "CPUS")) return put_cpus(f, m), true;
     if (!strcmp(word, "COUNT")) return fprintf(f, "%zu", m->n), true;
     if (!strcmp(word, "MOST")) return fprintf(f, "%.0f", fmax(m->most, 2)), true;
+    bool many = m->n > MANY; /* cells of a pixel or two: they are made larger and darker than they are */
+    if (!strcmp(word, "PALE")) return fputs(many ? "#7FBEE6" : "#E8F3FB", f), true;
+    if (!strcmp(word, "HALF")) return fprintf(f, "%.3g", many ? fmax(0.5, (double)m->n / 200) : 0.5), true;
+    if (!strcmp(word, "BORDER")) return fputs(many ? "noborder" : "border lc rgb '#FFFFFF'", f), true;
+    if (!strcmp(word, "ABOVE")) return fputs(many ? "" : " (sums above)", f), true;
+    if (!strcmp(word, "BESIDE")) return fputs(many ? "" : " (sums at the right)", f), true;
     if (!strcmp(word, "LAYERS")) return put_layers(f, in), true;
     return false;
 }

@@ -130,7 +130,8 @@ static bool prepare_tornado(struct plot_input *in)
     read_figure(t);
     find_range(in, t);
     if (!in->o->title) plot_text_into(in->title, sizeof in->title, title, 100);
-    size_t len = (size_t)snprintf(in->caption, sizeof in->caption, "each cost alone at the ends of its range");
+    size_t len =
+        (size_t)snprintf(in->caption, sizeof in->caption, "each cost alone at the ends of its range, in shorter runs");
     if (isfinite(t->hi)) snprintf(in->caption + len, sizeof in->caption - len, "; grey: interval of the figure");
     in->height = 200 + 42 * (uint32_t)t->n;
     return true;
