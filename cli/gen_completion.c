@@ -169,7 +169,7 @@ static void zsh_option(FILE *f, const struct argp_option *o)
             if (list)
                 fprintf(f, ":(%s)", list);
             else if (kind)
-                fprintf(f, ":_wakebal_words %s", kind);
+                fprintf(f, ": _wakebal_words %s", kind);
             else
                 fputs(":_files", f);
         }
@@ -210,7 +210,7 @@ void gen_zsh(FILE *f)
         fprintf(f, "        %s) _arguments -s \\\n", g.verb->name);
         for (size_t k = 0; k < g.n; k++) zsh_option(f, &g.option[k]);
         if (*kind)
-            fprintf(f, "            '*:argument:_wakebal_words %s' ;;\n", kind);
+            fprintf(f, "            '*:argument: _wakebal_words %s' ;;\n", kind);
         else
             fprintf(f, "            '*:argument:%s' ;;\n", takes_files(g.verb->name) ? "_files" : "( )");
     }
@@ -307,7 +307,7 @@ bool gen_words(FILE *f, const char *kind)
     static const struct {
         const char *kind, *words;
     } fixed[] = {{"lists", "keys\nmachines\nkernels\nworkloads\npolicies\ncases\nstudies\nmetrics\nerrors\n"},
-                 {"views", "topology\ndomains\ntimeline\nmap\n"},
+                 {"views", "timeline\nmap\nlatency\ntimehist\ntopology\ndomains\n"},
                  {"new", "policy\nscenario\nmachine\nkernel\nworkload\n"}};
     static const char *const dirs[] = {"machines", "kernels", "workloads", "cases", "studies"};
     for (size_t i = 0; i < WB_ARRAY_SIZE(fixed); i++)

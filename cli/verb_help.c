@@ -30,7 +30,7 @@ static void short_help(void)
            "  wakebal run ia64-bw-pipe-2005             simulate a shipped case\n"
            "  wakebal check my.cfg                      find all mistakes of a scenario\n"
            "  wakebal help workload.message             what a key means, its range and default\n\n"
-           "More: wakebal VERB --help, wakebal help KEY, wakebal list keys.\n");
+           "New here: wakebal learn.  More: wakebal VERB --help, wakebal help KEY, wakebal list keys.\n");
 }
 
 static void key_head(const struct wb_key_registry *keys, const struct wb_key *k)

@@ -126,9 +126,9 @@ static json_t *load_study(const char *path, int *rc)
         return NULL;
     }
     json_t *doc =
-        json_pack("{s:s,s:o,s:o,s:b,s:o,s:o,s:o}", "schema", "wakebal.study/1", "name", exp_json_text(l->name), "model",
-                  exp_json_text(l->model), "judged", (int)l->judged, "results", results_of(l->study), "costs",
-                  text_json(l->costs), "manifest", text_json(l->manifest));
+        json_pack("{s:s,s:o,s:o,s:b,s:I,s:o,s:o,s:o}", "schema", "wakebal.study/1", "name", exp_json_text(l->name),
+                  "model", exp_json_text(l->model), "judged", (int)l->judged, "points", (json_int_t)l->points,
+                  "results", results_of(l->study), "costs", text_json(l->costs), "manifest", text_json(l->manifest));
     study_loaded_free(l);
     return doc;
 }

@@ -50,7 +50,11 @@ static void results_section(struct html *h, const struct report_input *in, const
     json_t *list = results_of(in->doc);
     const json_t *manifest = json_object_get(in->doc, "manifest");
     if (json_is_false(json_object_get(in->doc, "judged")))
-        html_para(h, "verdict open", "The study is not complete; the same wakebal sweep command continues it.");
+        html_para(
+            h, "verdict open",
+            "The study is not complete: %zu of %.0f points have results. The same wakebal sweep command continues "
+            "it.",
+            json_array_size(list), doc_number(in->doc, "points"));
     report_results(h, list, in);
     report_costs(h, costs_of(in->doc, list), id);
     report_repeat(h, in, json_is_object(manifest) ? manifest : NULL);

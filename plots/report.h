@@ -12,8 +12,8 @@
  *
  * No times, hosts or paths: the same documents give the same bytes.
  *
- * wakebal.study/1 is made by the caller: { "name", "model", "judged": bool, "results": [result/1...], "costs",
- * "manifest" }.
+ * wakebal.study/1 is made by the caller: { "name", "model", "judged": bool, "points": how many there are to be,
+ * "results": [result/1...], "costs", "manifest" }.
  */
 #ifndef WB_PLOTS_REPORT_H
 #define WB_PLOTS_REPORT_H

@@ -57,16 +57,49 @@ offers machines "$w" list mach
 complete_bash "$w" check --export-j >offered
 [ -s offered ] && grep -q . offered && fail "an option of another verb is offered: $(cat offered)"
 bash -n made/wakebal.bash || fail "bash does not read its completion"
-if command -v zsh >/dev/null; then zsh -n made/_wakebal || fail "zsh does not read its completion"; fi
+mkdir -p bin own
+ln -sf "$(readlink -f "$w")" bin/wakebal
+# zsh on a terminal of its own: what one types, with a tab at the end, and what becomes of it
+complete_zsh() {
+    cat >drive.zsh <<EOF
+zmodload zsh/zpty || exit 77
+zpty z env PATH=$tmp/bin:\$PATH HOME=$tmp/own TERM=dumb zsh -f -i
+zpty -w z 'PROMPT="> "; fpath=($tmp/made \$fpath); autoload -U compinit; compinit -u -d $tmp/own/dump; unsetopt beep'
+sleep 3
+for line in "\$@"; do
+    zpty -w -n z "\$line"\$'\t'
+    sleep 2
+    zpty -w -n z \$'\x15'
+    sleep 0.2
+done
+while zpty -r -t z out; do print -rn -- "\$out"; done
+zpty -d z
+EOF
+    timeout 60 zsh -f drive.zsh "$@" >typed 2>/dev/null
+}
+if command -v zsh >/dev/null; then
+    zsh -n made/_wakebal || fail "zsh does not read its completion"
+    complete_zsh 'wakebal run pipe -m smp1' 'wakebal run pipe --color=al' 'wakebal reproduce freeb' 'wakebal run pipe --set workload.messa'
+    if [ $? != 77 ]; then
+        for want in '-m smp16' '--color=always' 'reproduce freebsd-syscalls-2004' '--set workload.message='; do
+            grep -qF -- "$want" typed || fail "zsh does not complete to '$want': $(tail -c 400 typed | tr -c ' -~' ' ')"
+        done
+    fi
+fi
 if command -v fish >/dev/null; then
     fish -n made/wakebal.fish || fail "fish does not read its completion"
-    mkdir -p bin home
-    ln -sf "$(readlink -f "$w")" bin/wakebal
-    HOME=$tmp/home PATH=$tmp/bin:$PATH fish -c 'source made/wakebal.fish; complete -C "wakebal run pipe --machine smp"' >offered 2>/dev/null
+    HOME=$tmp/own PATH=$tmp/bin:$PATH fish -c 'source made/wakebal.fish; complete -C "wakebal run pipe --machine smp"' >offered 2>/dev/null
     grep -q smp16 offered || fail "fish does not offer machines"
-    HOME=$tmp/home PATH=$tmp/bin:$PATH fish -c 'source made/wakebal.fish; complete -C "wakebal rep"' >offered 2>/dev/null
+    HOME=$tmp/own PATH=$tmp/bin:$PATH fish -c 'source made/wakebal.fish; complete -C "wakebal rep"' >offered 2>/dev/null
     grep -q '^report' offered || fail "fish does not offer verbs"
 fi
+
+for view in $("$w" show --help | sed -n '/^Views:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+    offers "$view" "$w" show "${view:0:2}"
+done
+for what in $("$w" list --help | sed -n 's/^WHAT is one of \(.*\)\./\1/p' | tr -d ,); do
+    offers "$what" "$w" list "${what:0:2}"
+done
 
 # words, and mistakes
 code 0 "$w" generate words metrics

@@ -39,6 +39,11 @@ for text in 'Of 4 points' 'bandwidth over ' 'wakebal sweep' 'kernel.path.context
 done
 [ "$(grep -c '<tr><td>kernel.path.context_switch' study.html)" = 2 ] || fail "a cost that is varied has a row for each value"
 
+code 0 $w sweep pipe -q -r 2 --duration 10ms --warmup none --vary workload.message=4KiB,64KiB --shard 1/2 -o half.db
+code 0 $w report half.db -q
+page half.html
+grep -q 'The study is not complete' half.html || fail "a shard is not a complete study"
+
 # a scenario is simulated; published cases; a validation
 code 0 $w report hog -q --duration 20ms -r 2 -o hog.html
 page hog.html
