@@ -58,6 +58,8 @@ static json_t *bar_of(const struct case_file *c, size_t i)
     json_t *metric = json_pack("{s:o,s:s,s:o,s:o,s:[o,o]}", "name", exp_json_text(m->name), "workload", "bars", "unit",
                                exp_json_text(m->unit), "mean", exp_json_number(m->sum.mean * by), "ci",
                                exp_json_number(m->sum.lo * by), exp_json_number(m->sum.hi * by));
+    json_object_set_new(metric, "n", json_integer((json_int_t)m->sum.n));
+    json_object_set_new(metric, "confidence", exp_json_number(r->confidence));
     return json_pack("{s:o,s:{s:s,s:o,s:o},s:[o]}", "label", exp_json_text(label), "run", "id", r->id, "title",
                      exp_json_text(c->title), "metric", exp_json_text(m->name), "metrics", metric);
 }
