@@ -139,7 +139,8 @@ static void on_progress(void *ctx, const struct exp_progress *now)
     out_progress_step(&((struct reporting *)ctx)->progress, now);
 }
 
-static json_t *run_points(struct reporting *w, struct exp_points *p, struct wb_scenario *s, struct wb_diag *d)
+static json_t *run_points(struct reporting *w, struct exp_points *p, struct wb_scenario *s, bool sweep,
+                          struct wb_diag *d)
 {
     struct exp_options opt = {
         .registry = cli_models(), .jobs = w->o.jobs, .stop = &out_stop, .progress = on_progress, .ctx = w};
@@ -150,7 +151,11 @@ static json_t *run_points(struct reporting *w, struct exp_points *p, struct wb_s
     out_progress_end(&w->progress);
     if (study && !out_stop) {
         exp_costs_attach(study, p->point);
-        doc = json_pack("{s:s,s:o}", "schema", "wakebal.results/1", "results", results_of(study));
+        json_t *list = results_of(study);
+        doc = !sweep && json_array_size(list) == 1
+                  ? json_incref(json_array_get(list, 0))
+                  : json_pack("{s:s,s:O}", "schema", "wakebal.results/1", "results", list);
+        json_decref(list);
     }
     exp_study_free(study);
     return doc;
@@ -177,7 +182,7 @@ static json_t *simulate(struct reporting *w, const char *name, int *rc)
     struct exp_points *p = s && !make_axes(w, axes, s, d) ? exp_points_new(s, axes, d) : NULL;
     if (p && !p->n) preflight_no_points(p, s, d);
     if (p && p->n) exp_check_free(preflight_points(p, false, d));
-    json_t *doc = p && p->n && !wb_diag_count(d, WB_ERROR) ? run_points(w, p, s, d) : NULL;
+    json_t *doc = p && p->n && !wb_diag_count(d, WB_ERROR) ? run_points(w, p, s, wb_axes_count(axes) > 0, d) : NULL;
     *rc = cli_print_diag(&w->o, d);
     if (!doc && out_stop) *rc = out_stop_exit_code();
     if (!doc && !*rc) *rc = EXIT_INVALID;

@@ -298,5 +298,11 @@ void chart_ratios(struct html *h, const char *title, const struct chart_dot *dot
     svg_axes(&fr);
     fprintf(h->f, "<path class=\"same\" d=\"M%.1f %.1fv%.1f\"/>\n", svg_x(&fr, 1), fr.top, fr.height);
     for (size_t i = 0; i < n; i++) ratio_row(&fr, &dot[i], &want[2 * i], fr.top + 4 + (double)i * 22);
+    for (size_t k = 0; k < 3; k++) {
+        static const char *const word[] = {"pass", "fail", "undetermined"};
+        static const size_t mark[] = {2, 1, 7};
+        svg_mark(h, mark[k], 20 + 70 * (double)k, fr.top + fr.height + 32, NULL);
+        svg_label(h, 30 + 70 * (double)k, fr.top + fr.height + 36, "start", word[k]);
+    }
     svg_end(h);
 }

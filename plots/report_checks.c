@@ -233,10 +233,19 @@ static void one_case(struct html *h, const json_t *c)
     html_facts_begin(h);
     html_fact(h, "Case", "%s", doc_text(c, "name"));
     html_fact(h, "Published in", "%s", doc_text(c, "source"));
-    for (size_t i = 0; i < json_array_size(variants); i++)
-        html_fact(h, doc_text(json_array_get(variants, i), "name"), "%s",
-                  doc_text(json_array_get(variants, i), "help"));
     html_facts_end(h);
+    html_fold_begin(h, "Variants that were run");
+    html_table_begin(h, "Variants", "variant|what it is|run");
+    for (size_t i = 0; i < json_array_size(variants); i++) {
+        const json_t *v = json_array_get(variants, i);
+        html_row_begin(h, "");
+        html_cell(h, doc_text(v, "name"));
+        html_cell(h, doc_text(v, "help"));
+        html_cell(h, doc_text(v, "run"));
+        html_row_end(h);
+    }
+    html_table_end(h);
+    html_fold_end(h);
     ratios(h, c);
     rows_table(h, json_object_get(c, "rows"), "Published beside simulated");
     rows_table(h, json_object_get(c, "reported"), "Reported without verdict");

@@ -47,6 +47,7 @@ grep -q 'The study is not complete' half.html || fail "a shard is not a complete
 # a scenario is simulated; published cases; a validation
 code 0 $w report hog -q --duration 20ms -r 2 -o hog.html
 page hog.html
+grep -q "<h2 id=\"part1\">Run</h2>" hog.html || fail "a single run is not several points"
 code 0 $w reproduce numaimb-two-hogs -q --export-json cases.json
 code 0 $w report cases.json -q -o cases.html
 page cases.html
