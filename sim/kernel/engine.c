@@ -46,7 +46,7 @@ bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t count
         if (s->broken_off) return false;
     }
     if (WB_UNLIKELY(s->cpu[cpu].elide.catching_up)) return evq_before(&mine, &s->limit); /* where the others stand */
-    return !s->no_inline && evq_before(&mine, horizon(s));
+    return !s->no_inline && !s->stopped && evq_before(&mine, horizon(s));
 }
 
 static void on_segment(struct wb_sim *s, uint32_t cpu, uint64_t counter)

@@ -49,21 +49,50 @@ static int scenarios(void)
     return runs ? WB_MAX(atoi(runs) / 50, 1) : 16;
 }
 
+static void compare(const char *text)
+{
+    uint64_t plain = simtest_fingerprint(text, NULL, NULL);
+    uint64_t posted = simtest_fingerprint(text, NULL, &(struct wb_run_options){.no_inline = true});
+    uint64_t ticked = simtest_fingerprint(text, NULL, &(struct wb_run_options){.no_elide = true});
+    uint64_t audited =
+        simtest_fingerprint(text, NULL, &(struct wb_run_options){.audit = true, .no_inline = true, .no_elide = true});
+    uint64_t traced = simtest_fingerprint(text, NULL, &(struct wb_run_options){.trace_capacity = 4096});
+    if (posted != plain || ticked != plain || audited != plain || traced != plain)
+        fail_msg("posted %d ticked %d audited %d traced %d\n%s", posted == plain, ticked == plain, audited == plain,
+                 traced == plain, text);
+}
+
 static void same_bytes(void **state)
 {
     (void)state;
     for (int i = 0, n = scenarios(); i < n; i++) {
         char text[2048];
         scenario(text, sizeof text);
-        uint64_t plain = simtest_fingerprint(text, NULL, NULL);
-        uint64_t posted = simtest_fingerprint(text, NULL, &(struct wb_run_options){.no_inline = true});
-        uint64_t ticked = simtest_fingerprint(text, NULL, &(struct wb_run_options){.no_elide = true});
-        uint64_t audited = simtest_fingerprint(
-            text, NULL, &(struct wb_run_options){.audit = true, .no_inline = true, .no_elide = true});
-        uint64_t traced = simtest_fingerprint(text, NULL, &(struct wb_run_options){.trace_capacity = 4096});
-        if (posted != plain || ticked != plain || audited != plain || traced != plain)
-            fail_msg("scenario %d: posted %d ticked %d audited %d traced %d\n%s", i, posted == plain, ticked == plain,
-                     audited == plain, traced == plain, text);
+        compare(text);
+    }
+}
+
+/* Runs that end when their work is done, in the middle of what some CPU was doing: nobody may run past that. */
+static void same_bytes_of_fixed_work(void **state)
+{
+    (void)state;
+    static const char *const work[] = {
+        "kind = \"pipe_bw\"; total = \"2 MiB\";",
+        "kind = \"pipe_bw\"; total = \"1 MiB\"; copies = 3;",
+        "kind = \"hackbench\"; groups = 1; fds = 8; loops = 3;",
+        "kind = \"hackbench\"; groups = 2; fds = 5; loops = 2; mode = \"thread\"; transport = \"pipe\";",
+        "kind = \"tcp_rr\"; transactions = 200;",
+        "kind = \"syscall\"; calls = 2000;",
+    };
+    static const char *const kernels[] = {"linux-2.6.11", "linux-2.6.24", "linux-2.6.36", "linux-6.12", "linux-6.18"};
+    for (uint32_t i = 0; i < WB_ARRAY_SIZE(work) * WB_ARRAY_SIZE(kernels); i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof text,
+                       "schema = 1;\nmachine : { topology = \"%s\"; };\nkernel : { base = \"%s\"; };\n"
+                       "workload = ( { %s } );\nrun : { warmup = \"none\"; start_spread = \"3 ms\"; seed = %u; };\n",
+                       PICK("pack:1 core:2 pu:1", "pack:2 l3:1(size=4194304) core:2 pu:2"),
+                       kernels[i / WB_ARRAY_SIZE(work)], work[i % WB_ARRAY_SIZE(work)], 1 + below(1000));
+        compare(text);
     }
 }
 
@@ -82,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bytes),
+        cmocka_unit_test(same_bytes_of_fixed_work),
         cmocka_unit_test(seeds_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,8 +142,7 @@ static void the_waker_sleeps_first(void **state)
                "   1500.0 cpu1: tick\n"
                "   1500.0 cpu1: balance: nothing to do\n"
                "   2000.0 cpu0: tick\n"
-               "   2303.0 cpu0: balance: nothing to do\n"
-               "   2305.0 cpu0: wakee ends, idle runs\n");
+               "   2303.0 cpu0: balance: nothing to do\n");
 }
 
 /* A sync waker does not count as load: the wakee follows it, and runs when it stops. */

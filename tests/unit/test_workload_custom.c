@@ -169,8 +169,10 @@ static void locks_exclude(void **state)
 static void channels_carry_and_end(void **state)
 {
     (void)state;
+    /* the run ends with the writer, for the reader's loop is endless: give it time to read the rest */
     struct simtest t = run(
-        "channels = [ \"p\" ]; tasks = ( { name = \"w\"; program = [ \"loop 50\", \"write p 10 KiB\", \"end\" ]; }, "
+        "channels = [ \"p\" ]; tasks = ( { name = \"w\"; program = [ \"loop 50\", \"write p 10 KiB\", \"end\", "
+        "\"close p\", \"sleep 10 ms\" ]; }, "
         "{ name = \"r\"; program = [ \"loop\", \"readall p 5 KiB\", \"start blocks\", \"stop blocks\", \"end\" ]; } "
         ");");
     near_to(total(&t, "blocks"), 100, 1e-6);
@@ -178,7 +180,8 @@ static void channels_carry_and_end(void **state)
     /* two writers: the file ends when both have closed */
     t = run("channels = [ \"p\" ]; tasks = ( { name = \"w\"; program = [ \"write p 1 KiB\", \"close p\", \"run 1 ms\" "
             "]; }, "
-            "{ name = \"v\"; program = [ \"sleep 5 ms\", \"write p 1 KiB\" ]; }, { name = \"r\"; program = [ \"loop\", "
+            "{ name = \"v\"; program = [ \"sleep 5 ms\", \"write p 1 KiB\", \"close p\", \"sleep 10 ms\" ]; }, { name "
+            "= \"r\"; program = [ \"loop\", "
             "\"readall p 1 KiB\", \"start blocks\", \"stop blocks\", \"end\" ]; } );");
     near_to(total(&t, "blocks"), 2, 1e-6);
     simtest_free(&t);
