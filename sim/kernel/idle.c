@@ -28,8 +28,9 @@ static enum wb_ret idle_step(struct wb_exec *x, void *frame)
                     f->stopped = true;
                     WB_FLUSH(x, f);
                 }
-                /* A policy whose queue is shared has looked once more and may have found something. */
-                if (!wb_need_resched(x)) WB_YIELD_(f, WB_HALT);
+                /* A policy whose queue is shared has looked once more and may have found something; an interrupt that
+                 * came while the tick was stopped ends the halt at once. */
+                if (!wb_need_resched(x) && !cpu_of(x)->pending) WB_YIELD_(f, WB_HALT);
                 if (s->ops->idle_exit) s->ops->idle_exit(x, &cpu_of(x)->rq);
                 WB_FLUSH(x, f);
             }
