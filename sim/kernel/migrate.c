@@ -81,10 +81,9 @@ void wb_pair_tasks(struct wb_sim *s, struct wb_task *a, struct wb_task *b)
 struct forced {
     struct wb_frame h;
     struct wb_task *t;
-    struct wb_rq *src, *dst;
+    struct wb_rq *src, *dst, *again;
     cpu_id to;
     enum wb_migration kind;
-    bool listed; /* came from a migration thread's list */
 };
 
 static cpu_id any_allowed(const struct wb_task *t, cpu_id want)
@@ -95,21 +94,29 @@ static cpu_id any_allowed(const struct wb_task *t, cpu_id want)
 static void list_add(struct wb_rq *rq, struct wb_task *t)
 {
     t->in_migrate_list = true;
-    t->wq_next = rq->migrate_list;
+    t->migrate_next = rq->migrate_list ? rq->migrate_list->id : WB_NO_TASK;
     rq->migrate_list = t;
 }
 
-/* Its request is served; a mask that changed meanwhile makes another one. */
-static void served(struct wb_rq *src, struct wb_task *t)
+/* Its request is served; a mask that changed meanwhile makes another one, of the CPU where it is by now. */
+static struct wb_rq *served(struct wb_sim *s, struct wb_task *t)
 {
     t->in_migrate_list = false;
-    if (t->cpu == src->cpu && t->on_rq && !wb_mask_test(t->allowed, t->cpu)) {
-        t->migrate_to = any_allowed(t, t->cpu);
-        list_add(src, t);
-    }
+    if (!(t->on_rq || t->on_cpu) || wb_mask_test(t->allowed, t->cpu)) return NULL;
+    t->migrate_to = any_allowed(t, t->cpu);
+    list_add(wb_rq(s, t->cpu), t);
+    return wb_rq(s, t->cpu);
 }
 
-/* Both runqueues locked in CPU order; the task must still be where we think and not running. */
+/* It is still where we think, not running, not in a waker's hands, and may go there. */
+static bool is_movable(const struct forced *f)
+{
+    const struct wb_task *t = f->t;
+    if (t->cpu != f->src->cpu || t->on_cpu || t->waking || !wb_mask_test(t->allowed, f->to)) return false;
+    return t->on_rq || t->state != WB_DEAD;
+}
+
+/* Both runqueues locked in CPU order. */
 static enum wb_ret forced_step(struct wb_exec *x, void *frame)
 {
     struct forced *f = frame;
@@ -119,13 +126,13 @@ static enum wb_ret forced_step(struct wb_exec *x, void *frame)
     f->src = wb_rq(s, f->t->cpu);
     f->dst = wb_rq(s, f->to);
     if (f->src == f->dst) {
-        f->t->in_migrate_list = f->t->in_migrate_list && !f->listed;
+        f->t->in_migrate_list = false;
         wb_irq_enable(x);
         WB_RETURN(x, 0);
     }
     WB_SPIN_LOCK(x, f, f->src->cpu < f->dst->cpu ? &f->src->lock : &f->dst->lock);
     WB_SPIN_LOCK(x, f, f->src->cpu < f->dst->cpu ? &f->dst->lock : &f->src->lock);
-    if (f->t->cpu == f->src->cpu && !f->t->on_cpu && !f->t->waking && wb_mask_test(f->t->allowed, f->to)) {
+    if (is_movable(f)) {
         struct wb_balance b = {.kind = WB_BAL_ACTIVE, .src = f->src->cpu, .dst = f->to};
         bool queued = f->t->on_rq;
         wb_rule rule = 0;
@@ -139,31 +146,24 @@ static enum wb_ret forced_step(struct wb_exec *x, void *frame)
         }
         wb_charge_fn(x, WB_FN_MOVE_TASK);
     }
-    if (f->listed) served(f->src, f->t);
+    f->again = served(s, f->t);
     KICK_ALL(x, f);
     WB_SPIN_UNLOCK(x, f, &f->dst->lock);
     WB_SPIN_UNLOCK(x, f, &f->src->lock);
     wb_irq_enable(x);
+    if (f->again && f->again->cpu != x->cpu) WB_CALL(x, f, wb_try_to_wake_up(x, f->again->stopper, WB_ASLEEP, 0));
     WB_END();
-}
-
-static struct forced *forced_move(struct wb_exec *x, struct wb_task *t, cpu_id to, enum wb_migration kind)
-{
-    struct forced *f = WB_PUSH(x, forced_step, struct forced);
-    f->t = t;
-    f->to = to;
-    f->kind = kind;
-    return f;
 }
 
 void migrate_first(struct wb_exec *x)
 {
     struct wb_rq *rq = &cpu_of(x)->rq;
     struct wb_task *t = rq->migrate_list;
-    rq->migrate_list = t->wq_next;
-    struct forced *f =
-        forced_move(x, t, any_allowed(t, t->migrate_to), t->migrate_exec ? WB_MIG_EXEC : WB_MIG_AFFINITY);
-    f->listed = true;
+    rq->migrate_list = t->migrate_next == WB_NO_TASK ? NULL : x->sim->task[t->migrate_next];
+    struct forced *f = WB_PUSH(x, forced_step, struct forced);
+    f->t = t;
+    f->to = any_allowed(t, t->migrate_to);
+    f->kind = t->migrate_exec ? WB_MIG_EXEC : WB_MIG_AFFINITY;
 }
 
 /* ---- sched_setaffinity, exec ---- */
@@ -174,10 +174,22 @@ struct asking {
     struct wb_rq *rq;
     const struct wb_cpumask *mask; /* new affinity, or NULL: exec */
     cpu_id to;
+    bool asked;
 };
 
+/* A sleeper goes at once, while the lock of its runqueue keeps wakers of old kernels out (2.6.10 kernel/sched.c
+ * migrate_task). */
+static void move_sleeper(struct wb_exec *x, struct wb_task *t, cpu_id to)
+{
+    cpu_id from = t->cpu;
+    x->sim->ops->migrate(x, t, from, to);
+    task_set_cpu(x->sim, t, to);
+    count_migration(x, t, from, WB_MIG_AFFINITY, 0);
+    wb_charge_fn(x, WB_FN_MOVE_TASK);
+}
+
 /* Under the lock of its runqueue: takes the new mask. True: it is queued or running where it may not stay, so the
- * migration thread there has to move it (2.6.10 kernel/sched.c migrate_task). */
+ * migration thread there has to move it. */
 static bool must_be_moved(struct wb_exec *x, struct asking *f)
 {
     struct wb_task *t = f->t;
@@ -187,7 +199,11 @@ static bool must_be_moved(struct wb_exec *x, struct asking *f)
         if (x->sim->ops->task_changed) x->sim->ops->task_changed(x, t);
         f->to = any_allowed(t, t->cpu);
     }
-    if (t->cpu == f->to || !(t->on_cpu || t->on_rq)) return false;
+    if (t->cpu == f->to) return false;
+    if (!(t->on_cpu || t->on_rq)) {
+        move_sleeper(x, t, f->to);
+        return false;
+    }
     if (!t->in_migrate_list) list_add(f->rq, t);
     t->migrate_to = f->to;
     t->migrate_exec = !f->mask;
@@ -208,22 +224,25 @@ static enum wb_ret ask_step(struct wb_exec *x, void *frame)
         WB_RETURN(x, 0);
     }
     if (!f->mask && f->t->cpu == f->to) WB_RETURN(x, 0);
-    wb_irq_disable(x);
     for (;;) { /* it may move while we wait */
+        /* A waker has placed it by the old mask. Since 2.6.39 its pi_lock keeps us out until it is queued; a wakeup
+         * on its way to the target's list keeps the migration thread busy there (migration_cpu_stop). Interrupts
+         * stay on: the list may be this CPU's. */
+        while (f->t->waking) {
+            wb_charge(x, f->mask ? WB_FN_SET_AFFINITY : WB_FN_EXEC, WB_CAT_LOCK, 20 * WB_NS);
+            WB_FLUSH(x, f);
+        }
+        wb_irq_disable(x);
         f->rq = wb_rq(x->sim, f->t->cpu);
         WB_SPIN_LOCK(x, f, &f->rq->lock);
-        if (f->rq->cpu == f->t->cpu) break;
-        WB_SPIN_UNLOCK(x, f, &f->rq->lock);
-    }
-    if (!must_be_moved(x, f)) {
+        if (f->rq->cpu == f->t->cpu && !f->t->waking) break;
         WB_SPIN_UNLOCK(x, f, &f->rq->lock);
         wb_irq_enable(x);
-        if (f->t->cpu != f->to)
-            WB_CALL(x, f, (void)forced_move(x, f->t, f->to, f->mask ? WB_MIG_AFFINITY : WB_MIG_EXEC));
-        WB_RETURN(x, 0);
     }
+    f->asked = must_be_moved(x, f);
     WB_SPIN_UNLOCK(x, f, &f->rq->lock);
     wb_irq_enable(x);
+    if (!f->asked) WB_RETURN(x, 0);
     WB_CALL(x, f, wb_try_to_wake_up(x, f->rq->stopper, WB_ASLEEP, 0));
     /* A task that moves itself waits until it has been moved. */
     while (f->t == x->task && x->cpu != f->to && f->t->in_migrate_list) WB_CALL(x, f, wb_schedule(x));

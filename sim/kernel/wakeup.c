@@ -66,6 +66,7 @@ void task_activate(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint3
     struct wb_sim *s = x->sim;
     wb_rule rule = 0;
     WB_CHECK(t->cpu == rq->cpu, "task %u of cpu %u activated on cpu %u", t->id, t->cpu, rq->cpu);
+    WB_CHECK(t->on_rq == !!(enqueue & WB_ENQ_DELAYED), "task %u is activated and is queued already", t->id);
     wb_charge_fn(x, WB_FN_ENQUEUE_TASK);
     wb_line_use(x, s->cpu[rq->cpu].rq_line, WB_LINE_WRITE, WB_FN_ENQUEUE_TASK);
     s->ops->enqueue(x, rq, t, enqueue);
@@ -117,6 +118,7 @@ static enum wb_ret ttwu_locked_step(struct wb_exec *x, void *frame)
     struct ttwu *f = frame;
     WB_BEGIN(f);
     wb_charge_fn(x, WB_FN_TRY_TO_WAKE_UP);
+    if (f->t->state == WB_NEW) WB_RETURN(x, 0); /* killed before it was started: it has no runqueue yet */
     wb_irq_disable(x);
     for (;;) { /* task_rq_lock: the task may move while we wait */
         f->rq = wb_rq(x->sim, f->t->cpu);
@@ -147,10 +149,19 @@ static enum wb_ret ttwu_locked_step(struct wb_exec *x, void *frame)
     WB_END();
 }
 
+/* Nobody has woken it meanwhile, or is about to. */
+static bool still_sleeps(const struct ttwu *f)
+{
+    return (f->states >> f->t->state & 1) && !f->t->waking;
+}
+
+/* Not to a CPU that its affinity has lost since it ran there (6.0 ttwu_queue_cond; until then a stopper moved it away
+ * again). */
 static bool queue_remote(struct wb_exec *x, const struct ttwu *f, cpu_id cpu)
 {
     struct wb_sim *s = x->sim;
     struct wb_wakeup w = {.task = f->t, .this_cpu = x->cpu, .prev_cpu = f->from, .flags = f->flags};
+    if (!wb_mask_test(f->t->allowed, cpu)) return false;
     return cpu != x->cpu && s->ops->queue_remote && s->ops->queue_remote(x, &w, cpu);
 }
 
@@ -161,15 +172,14 @@ static enum wb_ret ttwu_pi_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, WB_FN_TRY_TO_WAKE_UP);
     wb_irq_disable(x);
     WB_FLUSH(x, f);
-    if (!(f->states >> f->t->state & 1) || f->t->waking) {
+    if (!still_sleeps(f)) {
         wb_irq_enable(x);
         WB_RETURN(x, 0);
     }
-    f->from = f->t->cpu;
-    if (f->t->on_rq) { /* ttwu_runnable */
+    while (f->t->on_rq) { /* ttwu_runnable; __task_rq_lock: a queued one may be moved while we wait */
         f->rq = wb_rq(x->sim, f->t->cpu);
         WB_SPIN_LOCK(x, f, &f->rq->lock);
-        if (f->t->on_rq && f->rq->cpu == f->t->cpu) {
+        if (still_sleeps(f) && f->t->on_rq && f->rq->cpu == f->t->cpu) {
             count_wakeup(x, f);
             wake_queued(x, f);
             KICK_ALL(x, f);
@@ -178,12 +188,13 @@ static enum wb_ret ttwu_pi_step(struct wb_exec *x, void *frame)
             WB_RETURN(x, 1);
         }
         WB_SPIN_UNLOCK(x, f, &f->rq->lock);
-        /* It has gone to sleep meanwhile; another waker may have been as late (the kernel's pi_lock keeps it out). */
-        if (!(f->states >> f->t->state & 1) || f->t->waking) {
+        /* Another waker may have been as late (the kernel's pi_lock keeps it out). */
+        if (!still_sleeps(f)) {
             wb_irq_enable(x);
             WB_RETURN(x, 0);
         }
     }
+    f->from = f->t->cpu;
     f->t->waking = true;
     /* Its CPU is still leaving it: queue the wakeup there (5.8+) or wait. */
     if (f->t->on_cpu && queue_remote(x, f, f->t->cpu)) {

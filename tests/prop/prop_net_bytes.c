@@ -1,7 +1,8 @@
 /* wb-link: wb_workload wb_ipc wb_sched wb_experiment wb_scenario wb_kernel wb_machine wb_trace wb_measure wb_core */
-/* No byte is lost or invented by TCP and UDP: tasks on both ends send and receive at random, move between CPUs and kill
- * each other, with every version of the rules, on one CPU and on two. In the end everybody is killed and must have
- * ended; what went in is what came out, what is inside and what nobody was there to read; no buffer stays behind. */
+/* No byte is lost or invented by TCP and UDP: tasks on both ends send and receive at random, move themselves and each
+ * other between CPUs and kill each other, with every version of the rules and kernels that wake in different ways, on
+ * one CPU and on two. In the end everybody is killed and must have ended; what went in is what came out, what is
+ * inside and what nobody was there to read; no buffer stays behind. */
 #include "netscript.h"
 #include "simtest.h"
 
@@ -21,7 +22,8 @@ static struct net_op operation(const struct prop_op *op)
     uint64_t bytes = 1 + op->a % limit[op->a >> 32 & 3];
     if (op->b < 40) return (struct net_op){NET_WRITE, bytes};
     if (op->b < 80) return (struct net_op){NET_READ, bytes};
-    if (op->b < 86) return (struct net_op){NET_BIND, op->a};
+    if (op->b < 83) return (struct net_op){NET_BIND, op->a};
+    if (op->b < 86) return (struct net_op){NET_BINDS, op->a % (3 * (TASKS - 1))};
     if (op->b < 90) return (struct net_op){NET_POLL, WB_POLL_IN};
     if (op->b < 92) return (struct net_op){NET_POLL, WB_POLL_OUT};
     if (op->b < 93) return (struct net_op){NET_KILL, op->a % (TASKS - 1)};
@@ -51,6 +53,8 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
     struct net_op list[TASKS][OPS];
     struct net_script scripts[TASKS];
     uint64_t pick = n ? ops[0].a : 0, in, out, inside;
+    static const char *const kernels[] = {"scheduler = \"o1\"",    "base = \"linux-2.6.24\"", "base = \"linux-5.4\"",
+                                          "base = \"linux-5.15\"", "base = \"linux-6.12\"",   "base = \"linux-6.18\""};
     char text[400];
     for (uint32_t t = 0; t < TASKS; t++) {
         if (t + 1 < TASKS) fill(list[t], ops, n, t);
@@ -60,8 +64,8 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
                                          .start = t * 3 * WB_US};
         if (scripts[t].cpu > 1) scripts[t].cpu = -1;
     }
-    snprintf(text, sizeof text, "kernel : { scheduler = \"o1\"; tcp = \"%s\"; tcp_low_latency = %s; preempt = %s; };",
-             versions[pick >> 12 & 3 ? pick % 6 : 0], pick >> 20 & 7 ? "false" : "true",
+    snprintf(text, sizeof text, "kernel : { %s; tcp = \"%s\"; tcp_low_latency = %s; preempt = %s; };",
+             kernels[(pick >> 44) % 6], versions[pick >> 12 & 3 ? pick % 6 : 0], pick >> 20 & 7 ? "false" : "true",
              pick >> 24 & 1 ? "true" : "false");
     struct netscript s = {.kind = pick >> 30 & 3 ? "tcp" : "udp", .script = scripts, .n = TASKS};
     netscript_build(&s, text);

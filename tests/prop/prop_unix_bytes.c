@@ -1,8 +1,8 @@
 /* wb-link: wb_workload wb_ipc wb_sched wb_experiment wb_scenario wb_kernel wb_machine wb_trace wb_measure wb_core */
 /* AF_UNIX pairs lose and invent nothing: random senders and receivers with random sizes, some of whom leave early,
- * are killed in the middle of a call or change their affinity, under every version. Everybody comes to an end; what
- * went in is what came out and what is inside; references on struct pid and struct cred, bytes of send buffers and
- * buffers themselves are those of the messages that are left. */
+ * are killed in the middle of a call, change their affinity or another's, under every version and on kernels that
+ * wake in different ways. Everybody comes to an end; what went in is what came out and what is inside; references on
+ * struct pid and struct cred, bytes of send buffers and buffers themselves are those of the messages that are left. */
 #include "scripted.h"
 #include "simtest.h"
 
@@ -27,7 +27,9 @@ static struct script_op one(const struct prop_op *op, bool reads)
     switch (op->b % 10) {
     case 9: return (struct script_op){SCRIPT_SLEEP, op->a % (200 * WB_US)};
     case 8: return (struct script_op){SCRIPT_RUN, op->a % (50 * WB_US)};
-    case 7: return (struct script_op){SCRIPT_MOVE, op->a % 2};
+    case 7:
+        if (op->a % 2) return (struct script_op){SCRIPT_BIND, op->a / 2 % (3 * TASKS)};
+        return (struct script_op){SCRIPT_MOVE, op->a / 2 % 2};
     case 6:
         if (op->a % 4 == 0) return (struct script_op){SCRIPT_KILL, op->a / 4 % TASKS};
         __attribute__((fallthrough));
@@ -95,10 +97,12 @@ static bool run(const struct prop_op *ops, size_t n, char *why, size_t nwhy)
     uint64_t pick = n ? ops[0].a : 0, in, out, inside;
     struct script_op list[TASKS][OPS];
     struct script scripts[TASKS];
+    static const char *const kernels[] = {"scheduler = \"o1\"",    "base = \"linux-2.6.24\"", "base = \"linux-5.4\"",
+                                          "base = \"linux-5.15\"", "base = \"linux-6.12\"",   "base = \"linux-6.18\""};
     char text[256];
     make_scripts(scripts, list, ops, n, pick);
-    snprintf(text, sizeof text, "kernel : { scheduler = \"o1\"; unix = \"%s\"; preempt = %s; };", versions[pick % 10],
-             pick >> 40 & 1 ? "true" : "false");
+    snprintf(text, sizeof text, "kernel : { %s; unix = \"%s\"; preempt = %s; };", kernels[(pick >> 44) % 6],
+             versions[pick % 10], pick >> 40 & 1 ? "true" : "false");
     struct scripted s = {.script = scripts, .n = TASKS, .kind = "unix"};
     scripted_build(&s, text);
     bool ended = wb_sim_run(s.sim) == 0;

@@ -14,6 +14,7 @@
 #define WB_NETSCRIPT_H
 
 #include "ipc_poll.h"
+#include "fair.h"
 #include "o1.h"
 #include "pipe.h"
 #include "simtest.h"
@@ -33,10 +34,11 @@ enum net_code {
     NET_WRITE,
     NET_SLEEP, /* arg: ps */
     NET_RUN,
-    NET_POLL, /* arg: events */
-    NET_KILL, /* arg: script */
-    NET_BIND, /* arg: CPU, for this task */
-    NET_AGAIN /* go to the first operation, arg times; 0: for ever */
+    NET_POLL,  /* arg: events */
+    NET_KILL,  /* arg: script */
+    NET_BIND,  /* arg: CPU, for this task */
+    NET_BINDS, /* arg: 3 * script + mask (CPU 0, CPU 1 or both): that one's affinity */
+    NET_AGAIN  /* go to the first operation, arg times; 0: for ever */
 };
 
 struct net_op {
@@ -64,7 +66,7 @@ struct netscript {
     struct wb_sim *sim;
     struct wb_channel *channel;
     struct ipc_poll poll;
-    const struct wb_cpumask *cpu[2];
+    const struct wb_cpumask *cpu[3]; /* CPU 0, CPU 1, both */
     struct wb_key_registry *keys;
     struct wb_diag *diag;
     struct wb_scenario *scenario;
@@ -94,6 +96,7 @@ static void net_start(struct wb_exec *x, struct net_frame *f, const struct net_o
     case NET_POLL: ipc_poll(x, &s->poll, s->channel, f->me->end, (uint32_t)op->arg); break;
     case NET_KILL: wb_kill(x, s->script[op->arg % s->n].task); break;
     case NET_BIND: wb_set_affinity(x, x->task, s->cpu[op->arg % 2]); break;
+    case NET_BINDS: wb_set_affinity(x, s->script[op->arg / 3].task, s->cpu[op->arg % 3]); break;
     case NET_AGAIN: f->pc = !op->arg || ++f->me->rounds < op->arg ? 0 : f->pc; break;
     case NET_DONE: break;
     }
@@ -128,12 +131,13 @@ static enum wb_ret net_step(struct wb_exec *x, void *frame)
     WB_END();
 }
 
-static const struct wb_cpumask *net_mask(struct wb_sim *s, cpu_id cpu)
+static const struct wb_cpumask *net_mask(struct wb_sim *s, cpu_id cpu, cpu_id also)
 {
     struct wb_cpumask m = {.ncpus = wb_ncpus(s), .nwords = WB_CPUMASK_WORDS(wb_ncpus(s))};
     m.w = wb_sim_alloc(s, m.nwords * sizeof *m.w);
     memset(m.w, 0, m.nwords * sizeof *m.w);
     wb_mask_set(&m, cpu);
+    wb_mask_set(&m, also);
     return wb_mask_keep(s, &m);
 }
 
@@ -154,7 +158,8 @@ static int netscript_kind_build(struct wb_sim *sim, const struct wb_config *cfg,
     s->instance = instance;
     s->channel = wb_ipc_find(sim, s->kind)->open(sim, "script");
     ipc_poll_init(sim, &s->poll);
-    for (cpu_id c = 0; c < 2; c++) s->cpu[c] = net_mask(sim, c);
+    for (cpu_id c = 0; c < 2; c++) s->cpu[c] = net_mask(sim, c, c);
+    s->cpu[2] = net_mask(sim, 0, 1);
     for (uint32_t i = 0; i < s->n; i++) {
         struct net_script *me = &s->script[i];
         void *frame;
@@ -213,10 +218,14 @@ static const struct wb_workload_ops netscript_ops = {.abi = WB_POLICY_ABI,
 static inline void netscript_build(struct netscript *s, const char *text)
 {
     static const struct wb_workload_ops *const kinds[] = {&netscript_ops};
-    static const struct wb_policy_ops *const policies[] = {&o1_policy};
+    static const struct wb_policy_ops *const policies[] = {&o1_policy, &fair_cfs_policy, &fair_eevdf_policy};
     static const struct wb_ipc_ops *const ipcs[] = {&wb_ipc_pipe, &wb_ipc_unix, &wb_ipc_tcp, &wb_ipc_udp};
-    static const struct wb_registry reg = {
-        .policies = policies, .npolicies = 1, .workloads = kinds, .nworkloads = 1, .ipcs = ipcs, .nipcs = 4};
+    static const struct wb_registry reg = {.policies = policies,
+                                           .npolicies = WB_ARRAY_SIZE(policies),
+                                           .workloads = kinds,
+                                           .nworkloads = 1,
+                                           .ipcs = ipcs,
+                                           .nipcs = 4};
     static const struct wb_run_options audited = {.audit = true};
     struct wb_reader reader = {.read = net_read_text, .exists = net_exists, .ctx = s};
     struct wb_scenario_options o = {.reader = &reader};

@@ -14,6 +14,7 @@
 #ifndef WB_SCRIPTED_H
 #define WB_SCRIPTED_H
 
+#include "fair.h"
 #include "o1.h"
 #include "pipe.h"
 #include "simtest.h"
@@ -37,6 +38,7 @@ enum script_code {
     SCRIPT_TRYLOCK,
     SCRIPT_KILL, /* arg: script, which ends after its call */
     SCRIPT_MOVE, /* arg: CPU (0 or 1): the own affinity becomes that CPU */
+    SCRIPT_BIND, /* arg: 3 * script + mask (CPU 0, CPU 1 or both): that one's affinity */
     SCRIPT_AGAIN /* go to the first operation */
 };
 
@@ -72,7 +74,7 @@ struct scripted {
     /* after scripted_build() */
     struct wb_sim *sim;
     struct wb_channel *channel;
-    const struct wb_cpumask *only[2];
+    const struct wb_cpumask *only[3]; /* CPU 0, CPU 1, both */
     struct wb_sleeplock lock;
     struct script_note note[4096];
     uint32_t nnotes;
@@ -115,6 +117,7 @@ static void script_start(struct wb_exec *x, struct script_frame *f, const struct
         if (!s->script[op->arg].ended) wb_kill(x, s->script[op->arg].task);
         break;
     case SCRIPT_MOVE: wb_set_affinity(x, x->task, s->only[op->arg]); break;
+    case SCRIPT_BIND: wb_set_affinity(x, s->script[op->arg / 3].task, s->only[op->arg % 3]); break;
     case SCRIPT_AGAIN: f->pc = 0; break;
     case SCRIPT_DONE: break;
     }
@@ -149,13 +152,14 @@ static enum wb_ret script_step(struct wb_exec *x, void *frame)
     WB_END();
 }
 
-static const struct wb_cpumask *script_mask(struct wb_sim *s, int cpu)
+static const struct wb_cpumask *script_mask(struct wb_sim *s, int cpu, int also)
 {
     if (cpu < 0) return NULL;
     struct wb_cpumask m = {.ncpus = wb_ncpus(s), .nwords = WB_CPUMASK_WORDS(wb_ncpus(s))};
     m.w = wb_sim_alloc(s, m.nwords * sizeof *m.w);
     memset(m.w, 0, m.nwords * sizeof *m.w);
     wb_mask_set(&m, (cpu_id)cpu);
+    wb_mask_set(&m, (cpu_id)also);
     return wb_mask_keep(s, &m);
 }
 
@@ -175,7 +179,8 @@ static int script_build(struct wb_sim *sim, const struct wb_config *cfg, const c
     (void)cfg, (void)path, (void)d;
     s->instance = instance;
     s->channel = wb_ipc_find(sim, s->kind ? s->kind : "pipe")->open(sim, "scripted");
-    for (int c = 0; c < 2; c++) s->only[c] = script_mask(sim, c);
+    for (int c = 0; c < 2; c++) s->only[c] = script_mask(sim, c, c);
+    s->only[2] = wb_ncpus(sim) > 1 ? script_mask(sim, 0, 1) : s->only[0];
     wb_sleeplock_init(sim, &s->lock, s->lock_kind, false);
     for (uint32_t i = 0; i < s->n; i++) {
         struct script *me = &s->script[i];
@@ -184,7 +189,7 @@ static int script_build(struct wb_sim *sim, const struct wb_config *cfg, const c
                                     .step = script_step,
                                     .frame_bytes = sizeof(struct script_frame),
                                     .klass = WB_CLASS_NORMAL,
-                                    .allowed = script_mask(sim, me->cpu),
+                                    .allowed = script_mask(sim, me->cpu, me->cpu),
                                     .start_cpu = me->cpu < 0 ? WB_NO_CPU : (cpu_id)me->cpu,
                                     .start_at = me->start,
                                     .start_fixed = true,
@@ -237,10 +242,14 @@ static const struct wb_key script_keys[] = {{.path = "workload.scripted",
 static inline void scripted_build(struct scripted *s, const char *text)
 {
     static const struct wb_workload_ops *const kinds[] = {&script_ops};
-    static const struct wb_policy_ops *const policies[] = {&o1_policy};
+    static const struct wb_policy_ops *const policies[] = {&o1_policy, &fair_cfs_policy, &fair_eevdf_policy};
     static const struct wb_ipc_ops *const ipcs[] = {&wb_ipc_pipe, &wb_ipc_unix};
-    static const struct wb_registry reg = {
-        .policies = policies, .npolicies = 1, .workloads = kinds, .nworkloads = 1, .ipcs = ipcs, .nipcs = 2};
+    static const struct wb_registry reg = {.policies = policies,
+                                           .npolicies = WB_ARRAY_SIZE(policies),
+                                           .workloads = kinds,
+                                           .nworkloads = 1,
+                                           .ipcs = ipcs,
+                                           .nipcs = 2};
     struct wb_reader reader = {.read = script_read, .exists = script_exists, .ctx = s};
     struct wb_scenario_options o = {.reader = &reader};
     scripted_now = s;

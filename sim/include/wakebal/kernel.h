@@ -54,7 +54,8 @@ struct wb_task {
     cpu_id migrated_from; /* last balancer move, for ping-pong counting */
     uint32_t timer_no;    /* the valid sleep timer */
     cpu_id timer_cpu;
-    cpu_id migrate_to; /* asked of the migration thread */
+    cpu_id migrate_to;    /* asked of the migration thread */
+    task_id migrate_next; /* the next on its list; not wq_next: a task that waits there may be woken */
     const struct wb_cpumask *allowed;
     sim_time last_ran;   /* when it last left a CPU */
     sim_time queued_at;  /* when it last became runnable and waited (run delay) */
