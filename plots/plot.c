@@ -172,7 +172,7 @@ static bool prepare(struct plot_input *in, const struct plot_options *o)
     bool results = !strncmp(ops->schema, "wakebal.result", 14);
     if (results) choose_inputs(in, o);
     if (results && !in->n) {
-        snprintf(in->why, sizeof in->why, "nothing to draw: no point is left");
+        snprintf(in->why, sizeof in->why, "nothing to draw: no point is left, and no figure of a workload");
         return false;
     }
     if (results && !*in->metric) {

@@ -15,7 +15,7 @@ code 3 $w plot "$tmp/no.json"
 has "$tmp/err" "No such file"
 hasnt "$tmp/err" ":-1"
 code 3 $w plot /etc/passwd
-has "$tmp/err" "result file (.json)"
+has "$tmp/err" "a file (.json)"
 
 code 2 $w list
 has "$tmp/err" "One of: keys, machines"
