@@ -177,9 +177,9 @@ int conform_schedstat(struct conform *c)
     if (!d) return -ENOMEM;
     for (uint32_t i = 0; i < c->t->nsections; i++) {
         const struct trace_section *s = &c->t->section[i];
-        if (!s->before || !s->after || !s->n) continue;
-        uint32_t levels = add_text(d, s->before, false);
-        top = WB_MAX(top, WB_MAX(levels, add_text(d, s->after, true)));
+        if (!s->before.text || !s->after.text || !s->n) continue;
+        uint32_t levels = add_text(d, s->before.text, false);
+        top = WB_MAX(top, WB_MAX(levels, add_text(d, s->after.text, true)));
     }
     name_levels(c, d);
     for (uint32_t i = 0; i < DEPTHS; i++) {

@@ -7,6 +7,9 @@
 #include <zlib.h>
 
 #define FILE_MAX (1ull << 31)
+#define READ_ROOM ((size_t)1 << 20)
+#define STAT_MAX ((size_t)1 << 24)  /* bytes of one schedstat text */
+#define STAT_STEP ((size_t)1 << 16) /* by which its room grows */
 
 /* ---- tasks by pid: open addressing ---- */
 
@@ -123,19 +126,25 @@ static bool lost_mark(struct trace *t, struct trace_span s, struct trace_event *
 
 struct reading {
     struct trace *t;
-    char **stat; /* schedstat text that lines go to, or NULL */
+    struct trace_stat *stat; /* schedstat text that lines go to, or NULL */
     bool no_memory;
     uint64_t last[TRACE_CPUS]; /* ns of the last event, per CPU, in this section */
 };
 
+/* A file may hold as many such lines as it likes: none of them may cost more than itself. */
 static void keep_stat(struct reading *r, struct trace_span line)
 {
-    size_t old = *r->stat ? strlen(*r->stat) : 0, n = (size_t)(line.end - line.at);
-    char *more = old + n > 1u << 24 ? NULL : realloc(*r->stat, old + n + 2);
-    if (!more) return;
-    memcpy(more + old, line.at, n);
-    memcpy(more + old + n, "\n", 2);
-    *r->stat = more;
+    struct trace_stat *k = r->stat;
+    size_t n = (size_t)(line.end - line.at), need = k->len + n + 2;
+    if (need > STAT_MAX) return;
+    if (!k->text || (need - 1) / STAT_STEP > k->len / STAT_STEP) {
+        char *more = realloc(k->text, ((need - 1) / STAT_STEP + 1) * STAT_STEP);
+        if (!more) return;
+        k->text = more;
+    }
+    memcpy(k->text + k->len, line.at, n);
+    memcpy(k->text + k->len + n, "\n", 2);
+    k->len += n + 1;
 }
 
 static bool is_stat(struct trace_span s)
@@ -278,28 +287,40 @@ struct trace *trace_read_text(const char *name, const char *text, size_t len, st
     return t;
 }
 
-/* zlib reads what is not compressed as it is. */
-static char *read_all(const char *path, size_t *len, const char **why)
+/* What zlib says when it cannot go on: the system's word, or that the data is damaged. */
+static const char *gz_fault(gzFile f)
 {
-    gzFile f = gzopen(path, "rb");
-    size_t room = 1 << 20, n = 0;
-    char *text = f ? malloc(room) : NULL;
-    *why = f ? NULL : strerror(errno);
-    while (f && text) {
-        int got = gzread(f, text + n, (unsigned)WB_MIN(room - n, 1u << 30));
-        if (got < 0) *why = "its compressed data is damaged";
-        if (got <= 0) break;
-        n += (size_t)got;
-        if (n < room) continue;
+    int rc, system = errno;
+    (void)gzerror(f, &rc);
+    return rc == Z_ERRNO ? strerror(system) : "its compressed data is damaged";
+}
+
+static char *read_on(gzFile f, char *text, size_t *len, const char **why)
+{
+    for (size_t room = READ_ROOM;;) {
+        errno = 0;
+        int got = gzread(f, text + *len, (unsigned)WB_MIN(room - *len, 1u << 30));
+        if (got < 0) *why = gz_fault(f);
+        if (got <= 0) return text;
+        *len += (size_t)got;
+        if (*len < room) continue;
         char *more = room < FILE_MAX ? realloc(text, 2 * room) : NULL;
         if (!more) *why = room < FILE_MAX ? "not enough memory" : "it is larger than 2 GiB";
-        if (!more) break;
+        if (!more) return text;
         text = more;
         room *= 2;
     }
-    if (f && !text) *why = "not enough memory";
-    if (f) gzclose_r(f);
-    *len = n;
+}
+
+/* zlib reads what is not compressed as it is, and tells only on closing that a compressed file ends in its middle. */
+static char *read_all(const char *path, size_t *len, const char **why)
+{
+    gzFile f = gzopen(path, "rb");
+    char *text = f ? malloc(READ_ROOM) : NULL;
+    *why = f ? text ? NULL : "not enough memory" : strerror(errno);
+    *len = 0;
+    if (text) text = read_on(f, text, len, why);
+    if (f && gzclose_r(f) == Z_BUF_ERROR && !*why) *why = "its compressed data ends too early";
     if (!*why) return text;
     free(text);
     return NULL;
@@ -328,8 +349,8 @@ void trace_free(struct trace *t)
 {
     if (!t) return;
     for (uint32_t i = 0; i < t->nsections; i++) {
-        free(t->section[i].before);
-        free(t->section[i].after);
+        free(t->section[i].before.text);
+        free(t->section[i].after.text);
     }
     if (t->index) free(t->index->slot);
     free(t->index);

@@ -60,11 +60,15 @@ struct trace_task {
     bool named; /* the name is not "<...>" */
 };
 
-/* /proc/schedstat as text, of the guest lab. */
+/* /proc/schedstat as text, of the guest lab. NULL: none. What is beyond 16 MiB is left out. */
+struct trace_stat {
+    char *text;
+    size_t len;
+};
 struct trace_section {
     char name[32];
     size_t first, n; /* events */
-    char *before, *after;
+    struct trace_stat before, after;
 };
 
 /* How the reader understood the lines. */

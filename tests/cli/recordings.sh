@@ -40,6 +40,21 @@ gzip -c "$guest" >"$tmp/guest.gz"
 cmp -s "$tmp/a.json" "$tmp/b.json" || { echo "FAILED: gzip changes the result"; bad=1; }
 grep -q '"schema": "wakebal.conform/1"' "$tmp/a.json" || { echo "FAILED: no JSON"; bad=1; }
 
+# Half a compressed file is no recording, wherever it is cut; a folder is called a folder.
+for n in 5 18 $(($(stat -c %s "$tmp/guest.gz") / 2)) $(($(stat -c %s "$tmp/guest.gz") - 1)); do
+    head -c "$n" "$tmp/guest.gz" >"$tmp/cut.gz"
+    expect 3 'cannot read the recording: its compressed data' "$w" conform "$tmp/cut.gz"
+done
+expect 3 'cannot read the recording: Is a directory' "$w" conform "$tmp"
+# Notes cost what they are long, not the square of it: this takes a moment, and took minutes.
+{
+    printf '### begin a\n### schedstat before\n'
+    yes 'cpu1 1' | head -c 12000000
+    cat "$guest"
+} >"$tmp/long.txt"
+timeout 60 "$w" conform "$tmp/long.txt" -q >/dev/null 2>&1
+[ $? = 124 ] && { echo "FAILED: a long schedstat note takes for ever"; bad=1; }
+
 # A kernel that is not this one. (The floor is above what it reaches, and below what the right one reaches.)
 expect 0 'all scored' "$w" conform "$traces/stream.txt" -k linux-6.18-packed --floor '99.9 %'
 expect 0 'all scored' "$w" conform "$guest" --floor 1
