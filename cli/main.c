@@ -1,4 +1,5 @@
 /* main.c - wakebal VERB ...: finds the verb and runs it. */
+#include <jansson.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,9 +128,18 @@ static void refuse_memory(const char *text)
     _exit(EXIT_PERMISSION);
 }
 
+/* jansson answers no memory with NULL, as it does a mistake of its caller: only here can the two be told apart. */
+static void *json_memory(size_t n)
+{
+    void *p = malloc(n ? n : 1);
+    WB_MEMORY(p, "out of memory for %zu bytes of JSON", n);
+    return p;
+}
+
 int cli_main(int argc, char **argv)
 {
     wb_no_memory_hook = refuse_memory;
+    json_set_alloc_funcs(json_memory, free);
     setlocale(LC_CTYPE, ""); /* nothing else: numbers and order must not depend on the locale */
     int rc = dispatch(argc, argv);
     /* Output that did not arrive (a full disk) is a failure, whatever was computed. */

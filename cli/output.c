@@ -151,11 +151,22 @@ static bool replaceable(const char *path)
     return lstat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
 }
 
+/* A write in the middle failed, and errno has been used for other things since: the same again says why. What is there
+ * is broken already. */
+static int ask_again(FILE *f)
+{
+    errno = 0;
+    clearerr(f);
+    return (fputc('\n', f) == EOF || fflush(f)) && errno ? -errno : -EIO;
+}
+
 static int write_stream(FILE *f, int (*write)(FILE *, void *), void *ctx)
 {
     int rc = write(f, ctx);
-    if (!rc && (fflush(f) || ferror(f))) rc = errno ? -errno : -EIO;
-    return rc;
+    if (rc) return rc == -1 ? ask_again(f) : rc;
+    errno = 0;
+    if (fflush(f)) return errno ? -errno : -EIO;
+    return ferror(f) ? ask_again(f) : 0;
 }
 
 static int write_beside(const char *path, int (*write)(FILE *, void *), void *ctx)

@@ -57,8 +57,8 @@ void out_catch_signals(void);
 int out_stop_exit_code(void); /* 130 or 143 */
 
 /* ---- files: "-" is stdout ---- */
-/* Let `write` fill the file: a temporary one in the same folder that takes its place when complete. Prints
- * the reason and returns EXIT_OUTPUT when it cannot, else EXIT_FINE. */
+/* Let `write` fill the file: a temporary one in the same folder that takes its place when complete. `write` returns 0,
+ * -errno, or -1: the stream took no more. Prints the reason and returns EXIT_OUTPUT when it cannot, else EXIT_FINE. */
 int out_file(const char *path, int (*write)(FILE *to, void *ctx), void *ctx);
 
 /* "1,284,305" */

@@ -30,7 +30,7 @@ static int run(const struct cli_options *o, const struct import_args *a)
         char *text = import_text(m, d);
         rc = cli_print_diag(o, d);
         if (text) rc = out_file(o->output ? o->output : "-", put_text, text);
-        if (text && o->output && !o->quiet)
+        if (text && rc == EXIT_FINE && o->output && !o->quiet)
             fprintf(stderr, "%u tasks, %.1f ms: %s; run it: wakebal run %s -k KERNEL\n", m->n,
                     (double)m->length_ns * 1e-6, o->output, o->output);
         free(text);

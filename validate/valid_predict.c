@@ -7,8 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "exp_stats.h"
+#include "exp_threads.h"
 #include "sha256.h"
 #include "wakebal/keys.h"
 #include "wakebal/units.h"
@@ -285,7 +289,10 @@ static int predict_case(struct valid_case *c, const struct valid_env *env, struc
         if (!(j[i].cfg = drawn_config(s, i, env, d))) rc = -1;
     }
     if (!rc) {
-#pragma omp parallel for schedule(dynamic)
+#ifdef _OPENMP
+        int jobs = exp_threads(WB_MIN(omp_get_max_threads(), (int)n));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
+#endif
         for (uint32_t i = 0; i < n; i++)
             if (!env->stop || !*env->stop) {
                 struct wb_diag *own = wb_diag_new(); /* building says its errors one thread at a time */

@@ -8,6 +8,8 @@
 #include <omp.h>
 #endif
 
+#include "exp_threads.h"
+
 #define SLICE ((size_t)128) /* simulations whose results are held at once */
 
 struct work {
@@ -143,6 +145,7 @@ static void run_tasks(struct pool *p, size_t from, size_t to)
 #ifdef WB_HAVE_OPENMP
     int jobs = p->opt->jobs ? (int)p->opt->jobs : omp_get_num_procs();
     if ((size_t)jobs > to - from) jobs = (int)(to - from);
+    jobs = exp_threads(jobs);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
 #endif
     for (size_t i = from; i < to; i++) {

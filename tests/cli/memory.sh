@@ -21,5 +21,19 @@ for kib in 30000 45000 70000 140000; do
     tight $kib $w run pipe -q -r 2 --duration 10ms --vary run.seed=1..20000 --dry-run
     tight $kib $w check bench-1024x16384
 done
+# At any step: in SQLite, in jansson, while a run is put into words. (One refusal is enough to know that the steps are met.)
+refused=0
+for kib in $(seq 30000 1500 48000); do
+    rm -f "$tmp/s.db"
+    tight $kib $w sweep hog --vary workload.chunk=1ms,2ms -r 4 -j 2 --duration 20ms --warmup none -q -o "$tmp/s.db" \
+        --export-json "$tmp/s.json"
+done
+# No threads to be had: those that there are do the work, and the bytes are the same.
+code 0 $w run hog -q -r 8 -j 8 --duration 20ms --warmup none --export-json "$tmp/many.json"
+(
+    ulimit -s 65536 && ulimit -v 140000 # stacks of 64 MiB: one more thread, not seven
+    exec $w run hog -q -r 8 -j 8 --duration 20ms --warmup none --export-json "$tmp/few.json"
+) >"$tmp/out" 2>"$tmp/err" || { fail "exit $? without threads"; head -3 "$tmp/err" >&2; }
+cmp "$tmp/many.json" "$tmp/few.json" || fail "few threads, other bytes"
 [ $refused -gt 0 ] || fail "nothing was refused"
 finish
