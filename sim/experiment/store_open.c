@@ -40,7 +40,10 @@ static void sign(int fd)
 int store_lock(struct store *s, struct store_fault *f)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (asprintf(&s->lock_path, "%s.lock", s->path) < 0) WB_MEMORY(false, "out of memory for a study");
+    /* a symbolic link is the same study; one that is not there yet has no links */
+    char *real = realpath(s->path, NULL);
+    if (asprintf(&s->lock_path, "%s.lock", real ? real : s->path) < 0) WB_MEMORY(false, "out of memory for a study");
+    free(real);
     for (;;) {
         int fd = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (fd < 0) {
@@ -176,6 +179,16 @@ int store_verify(struct store *s, struct store_fault *f)
 }
 
 /* ------------------------------------------------------------------ opening */
+/* The journal is named after the file: under a second name SQLite would not see what a killed writer left to undo, and
+ * the study would be ruined (sqlite.org/howtocorrupt.html, 2.5). */
+static int check_names(struct store *s, struct store_fault *f)
+{
+    struct stat st;
+    if (stat(s->path, &st) || st.st_nlink < 2) return 0;
+    return store_fail(s, f, STORE_REFUSED, "has %lu names (hard links), which is not safe to write. Take a copy.",
+                      (unsigned long)st.st_nlink);
+}
+
 static struct store *alloc_store(const char *path)
 {
     struct store *s = calloc(1, sizeof *s);
@@ -283,6 +296,7 @@ struct store *store_open_write(const char *path, const char *name, const char *m
     bool empty;
     int rc = check_file(s, f, &empty);
     if (rc && f->kind == STORE_MISSING) rc = 0;
+    if (!rc) rc = check_names(s, f);
     if (!rc) rc = store_lock(s, f);
     if (!rc) (void)check_file(s, f, &empty); /* under the lock: another may have made it meanwhile */
     if (!rc) rc = open_or_create(s, name, model, empty, f);

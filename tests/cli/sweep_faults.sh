@@ -140,6 +140,13 @@ for _ in $(seq 100); do
 done
 code 9 $w sweep $slow -o "$tmp/two.db"
 has "$tmp/err" "is being written by another wakebal (process $pid on"
+ln -s two.db "$tmp/link.db"
+code 9 $w sweep $slow -o "$tmp/link.db"
+has "$tmp/err" "is being written by another wakebal (process $pid on"
+ln "$tmp/two.db" "$tmp/hard.db"
+code 9 $w sweep $slow -o "$tmp/hard.db"
+has "$tmp/err" "has 2 names (hard links)"
+rm "$tmp/link.db" "$tmp/hard.db"
 code 0 $w compare "$tmp/two.db" "$tmp/two.db"
 kill -9 $pid 2>/dev/null
 wait $pid 2>/dev/null
