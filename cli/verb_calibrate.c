@@ -13,6 +13,7 @@
 #include "exit_code.h"
 #include "options.h"
 #include "output.h"
+#include "preflight.h"
 #include "real_json.h"
 #include "registry.h"
 #include "verbs.h"
@@ -295,6 +296,22 @@ static double own_cpu_seconds(void)
     return sum;
 }
 
+/* What can be known to be wrong before the machine is kept busy: the files to compare with, the profile, the
+ * outputs. */
+static int look_ahead(const struct request *r, const struct wb_key_registry *keys, struct wb_diag *d)
+{
+    const char *stem = r->o.output ? r->o.output : "calibrated";
+    char machine[1100], kernel[1100];
+    struct wb_overrides o = {.kernel = r->kernel};
+    struct wb_scenario *s = r->check ? old_scenario(r->check, keys, d) : wb_scenario_load("pipe", keys, &o, d);
+    if (!s) return EXIT_INVALID;
+    wb_scenario_free(s);
+    snprintf(machine, sizeof machine, "%.1000s-machine.cfg", stem);
+    snprintf(kernel, sizeof kernel, "%.1000s-kernel.cfg", stem);
+    const char *const more[] = {r->check ? NULL : machine, kernel, NULL};
+    return preflight_outputs("wakebal calibrate", &r->o, more, NULL);
+}
+
 static int measure(struct request *r, const struct wb_topology *topo, struct probe_set *p, struct host_load *during,
                    struct wb_diag *d)
 {
@@ -332,7 +349,8 @@ static int run(struct request *r, const struct wb_key_registry *keys, struct wb_
     struct calib_env env = {.models = cli_models(), .keys = keys, .stop = &out_stop, .kernel_base = r->kernel};
     if (!topo) return EXIT_INVALID;
     out_catch_signals();
-    int rc = measure(r, topo, &p, &during, d);
+    int rc = look_ahead(r, keys, d);
+    if (rc == EXIT_FINE) rc = measure(r, topo, &p, &during, d);
     if (rc == EXIT_FINE) {
         if (!r->o.quiet) fprintf(stderr, "Fitting what no probe isolates, by simulating the probes\n");
         int made = calib_make(&env, topo, &p, &c, d);

@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "exp_stats.h"
 #include "exp_threads.h"
@@ -290,7 +287,7 @@ static int predict_case(struct valid_case *c, const struct valid_env *env, struc
     }
     if (!rc) {
 #ifdef _OPENMP
-        int jobs = exp_threads(WB_MIN(omp_get_max_threads(), (int)n));
+        int jobs = exp_threads(0, n);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
 #endif
         for (uint32_t i = 0; i < n; i++)

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef WB_HAVE_OPENMP
-#include <omp.h>
-#endif
 
 #include "exp_threads.h"
 
@@ -143,9 +140,7 @@ static bool stopped(const struct pool *p)
 static void run_tasks(struct pool *p, size_t from, size_t to)
 {
 #ifdef WB_HAVE_OPENMP
-    int jobs = p->opt->jobs ? (int)p->opt->jobs : omp_get_num_procs();
-    if ((size_t)jobs > to - from) jobs = (int)(to - from);
-    jobs = exp_threads(jobs);
+    int jobs = exp_threads(p->opt->jobs, to - from);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
 #endif
     for (size_t i = from; i < to; i++) {

@@ -7,7 +7,11 @@
 #ifndef WB_EXPERIMENT_EXP_THREADS_H
 #define WB_EXPERIMENT_EXP_THREADS_H
 
-/* How many of `wanted` threads, the caller among them, can be had now; at least 1. */
-int exp_threads(int wanted);
+#include <stddef.h>
+#include <stdint.h>
+
+/* How many threads, the caller among them, can be had now for `items` pieces of work: at most `wanted` (0: one a CPU
+ * that may be used) and one a piece, at least 1. */
+int exp_threads(uint32_t wanted, size_t items);
 
 #endif

@@ -54,6 +54,15 @@ want 2 'there is no .*nosuch-machine.cfg' validate --calibration nosuch
 want 2 'KEY=FACTOR' validate --calibration me --scale nonsense
 want 2 'takes 3 to' calibrate --rounds 1
 want 2 'is not known' calibrate --gate maybe
+# What can be known beforehand is said before a quarter of a minute of measuring.
+refused() {
+    want "$@"
+    grep -q Measuring err && fail "$*: measured first"
+}
+refused 3 'no machine named' calibrate --gate off --rounds 3 --check nosuch
+refused 3 'no kernel named' calibrate --gate off --rounds 3 -k nosuch
+refused 9 'Nothing was run' calibrate --gate off --rounds 3 -o nosuch/me
+refused 9 'Nothing was run' calibrate --gate off --rounds 3 --export-json nosuch/cal.json
 want 3 'no validation' validate --calibration me --quick --recorded cal.json
 cat >custom.cfg <<'END'
 schema = 1;

@@ -147,8 +147,8 @@ static void notes_make_sections(void **state)
     assert_non_null(t);
     assert_int_equal(t->nsections, 2);
     assert_string_equal(t->section[0].name, "one");
-    assert_string_equal(t->section[0].before, "version 15\ncpu0 1 2\n");
-    assert_string_equal(t->section[0].after, "version 15\ncpu0 3 4\n");
+    assert_string_equal(t->section[0].before.text, "version 15\ncpu0 1 2\n");
+    assert_string_equal(t->section[0].after.text, "version 15\ncpu0 3 4\n");
     assert_string_equal(t->kernel, "6.12.1");
     assert_string_equal(t->features, "A NO_B");
     assert_int_equal(t->nplaces, 2);
