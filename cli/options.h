@@ -26,10 +26,14 @@ enum cli_group {
     CLI_SCENARIO = 1 << 0, /* -s -m -k -p -S --print-config */
     CLI_MEASURE = 1 << 1,  /* -r --precision --confidence --warmup -j --dry-run --fail-if */
     CLI_SWEEP = 1 << 2,    /* --vary --zip --where */
-    CLI_EXPORT = 1 << 3,   /* --export-json --export-csv --export-markdown --export-data --keep-samples */
+    CLI_EXPORT = 1 << 3,   /* --export-json --export-csv --export-markdown --export-data */
     CLI_TRACE = 1 << 4,    /* --trace */
     CLI_OUTPUT = 1 << 5,   /* -o */
-    CLI_TERMINAL = 1 << 6  /* --color --progress -q -v --ascii; every verb has these */
+    CLI_TERMINAL = 1 << 6, /* --color --progress -q -v --ascii; every verb has these */
+    /* Parts of CLI_EXPORT, for verbs that can write no more: an option that is taken and not obeyed is a trap. */
+    CLI_EXPORT_JSON = 1 << 7,   /* --export-json */
+    CLI_EXPORT_TABLES = 1 << 8, /* --export-csv --export-markdown */
+    CLI_RUNS = 1 << 9           /* --keep-samples --manifest */
 };
 
 enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER, CLI_JSON };

@@ -82,7 +82,7 @@ static int read_options(struct bench *b, int argc, char **argv)
         .usage = "",
         .doc = "Measure the engine on this machine: the event set alone (hold model), events per second of the shipped "
                "loads, loading time and memory of a large one, and how a pipe runs against real time.",
-        .groups = CLI_EXPORT,
+        .groups = CLI_EXPORT_JSON | CLI_EXPORT_TABLES,
         .own = own,
         .own_parse = parse_own,
         .own_ctx = b};

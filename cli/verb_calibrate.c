@@ -381,7 +381,7 @@ int verb_calibrate(int argc, char **argv)
             "  wakebal calibrate -o me\n"
             "  wakebal run pipe -m me-machine.cfg -k me-kernel.cfg\n"
             "  wakebal calibrate --check me",
-        .groups = CLI_EXPORT | CLI_OUTPUT,
+        .groups = CLI_EXPORT_JSON | CLI_OUTPUT,
         .own = own_options,
         .own_parse = parse_own,
         .own_ctx = &r,

@@ -309,7 +309,7 @@ int verb_conform(int argc, char **argv)
                "for wakeups whose state the recording tells, and apart for those that hang on what it does not.\n"
                "  wakebal conform trace.txt.gz -k linux-6.12 --topology \"pack:2 [numa] l3:1 core:8 pu:2\"\n"
                "  wakebal conform guest.trace --export-json out.json --floor '97 %'",
-        .groups = CLI_SCENARIO | CLI_EXPORT,
+        .groups = CLI_SCENARIO | CLI_EXPORT_JSON,
         .own = own_options,
         .own_parse = parse_own,
         .own_ctx = &q,

@@ -323,7 +323,7 @@ int verb_real(int argc, char **argv)
                "  wakebal real pipe_latency --cpus 0,1 --duration 5s\n"
                "  wakebal real pipe_bw --background hog,nice=10 --export-json out.json\n"
                "  wakebal real -- hackbench -g 4 -l 1000 -P",
-        .groups = CLI_EXPORT,
+        .groups = CLI_EXPORT_JSON,
         .own = own,
         .own_parse = parse_own,
         .own_ctx = r,

@@ -132,7 +132,7 @@ int verb_replay(int argc, char **argv)
         .doc = "Import a recording's tasks and run them under another kernel or on another machine."
                "\v-m and -k name the machine and kernel that recorded it, --on and --under those to replay with.\n"
                "  wakebal replay guest.trace --section pipe4 -k linux-6.12 --under linux-6.1",
-        .groups = CLI_SCENARIO | CLI_EXPORT,
+        .groups = CLI_SCENARIO | CLI_EXPORT_JSON,
         .own = own_options,
         .own_parse = parse_own,
         .own_ctx = &q,

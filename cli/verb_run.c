@@ -67,7 +67,7 @@ static int read_options(struct run *r, int argc, char **argv)
                "  wakebal run pipe\n"
                "  wakebal run pipe -m itanium2-tiger4 -k linux-2.6.11 --vary workload.message=4KiB,64KiB\n"
                "  wakebal run hog --profile --export-json -\n",
-        .groups = CLI_SCENARIO | CLI_MEASURE | CLI_SWEEP | CLI_EXPORT | CLI_TRACE | CLI_OUTPUT,
+        .groups = CLI_SCENARIO | CLI_MEASURE | CLI_SWEEP | CLI_EXPORT | CLI_RUNS | CLI_TRACE | CLI_OUTPUT,
         .own = own,
         .own_parse = parse_own,
         .own_ctx = r,

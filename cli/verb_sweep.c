@@ -82,7 +82,7 @@ static int read_options(struct sweep *w)
                "  wakebal sweep ia64-page-size-cpus -o study/\n"
                "  wakebal sweep pipe --vary workload.message=1KiB..64KiB*4 -r 5 -o pipe.db --export-csv pipe.csv\n"
                "  wakebal sweep pipe.cfg -o study/ --shard $SLURM_ARRAY_TASK_ID/8     then: wakebal merge study/\n",
-        .groups = CLI_SCENARIO | CLI_MEASURE | CLI_SWEEP | CLI_EXPORT | CLI_OUTPUT,
+        .groups = CLI_SCENARIO | CLI_MEASURE | CLI_SWEEP | CLI_EXPORT | CLI_RUNS | CLI_OUTPUT,
         .own = own,
         .own_parse = parse_own,
         .own_ctx = w,

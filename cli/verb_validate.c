@@ -358,7 +358,7 @@ int verb_validate(int argc, char **argv)
                "  wakebal calibrate -o me && wakebal validate --calibration me --quick\n"
                "  wakebal validate --calibration me pipe --rounds 20\n"
                "  wakebal validate --calibration me --scale machine.ipi.send=3    # must be rejected",
-        .groups = CLI_EXPORT,
+        .groups = CLI_EXPORT_JSON,
         .own = own_options,
         .own_parse = parse_own,
         .own_ctx = &r,

@@ -33,6 +33,13 @@ expect 3 'the machine "smp2" 2 CPUs' "$w" conform "$guest" -m smp2
 expect 3 'binary recording' "$w" conform "$traces/broken/binary.dat" -k linux-6.12
 expect 3 'cannot read' "$w" conform /nonexistent -k linux-6.12
 expect 2 'no share' "$w" conform "$guest" --floor much
+# An option that would not be obeyed is not taken.
+for verb in conform replay; do
+    expect 2 "no option '--export-csv'" "$w" $verb "$guest" --export-csv "$tmp/x.csv"
+    expect 2 "no option '--manifest'" "$w" $verb "$guest" --manifest "$tmp/x.json"
+done
+expect 2 "no option '--export-data'" "$w" real hog --duration 50ms --export-data "$tmp/x.dat"
+expect 2 "no option '--keep-samples'" "$w" reproduce --keep-samples
 expect 2 'takes a number' "$w" conform "$guest" --first many
 
 gzip -c "$guest" >"$tmp/guest.gz"
