@@ -5,11 +5,13 @@
 #include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "exit_code.h"
 #include "registry.h"
+#include "study.h"
 #include "wakebal/policy.h"
 
 static char loaded_path[4096];
@@ -178,6 +180,9 @@ int plugin_load(const char *path, struct wb_diag *d)
     const struct wb_policy_ops *p = entry();
     if (!p) return wrong(d, path, "return the address of a static table", "wb_policy_plugin() returned NULL");
     if (check_abi(p, path, d) || check_hooks(p, path, d)) return -1;
-    cli_overlay(p);
+    char *model = study_model_with(here); /* the version, and the file's sum behind the last "+" */
+    if (!model) return wrong(d, path, "name a shared object that can be read", "it cannot be read");
+    cli_overlay(p, strrchr(model, '+') + 1);
+    free(model);
     return 0;
 }

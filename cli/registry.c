@@ -1,5 +1,7 @@
 #include "registry.h"
 
+#include <stdio.h>
+
 #include "bsd.h"
 #include "case.h"
 #include "fair.h"
@@ -50,9 +52,10 @@ const struct wb_registry *cli_models(void)
     return &models;
 }
 
-void cli_overlay(const struct wb_policy_ops *policy)
+void cli_overlay(const struct wb_policy_ops *policy, const char *sum)
 {
     models.overlay = policy;
+    (void)snprintf(models.overlay_sum, sizeof models.overlay_sum, "%s", sum);
 }
 
 struct wb_key_registry *cli_keys_new(void)

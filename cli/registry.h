@@ -13,7 +13,8 @@
 /* Schedulers, workloads and IPC kinds that are built in. Static. */
 const struct wb_registry *cli_models(void);
 /* Lay a plug-in over whatever policy a kernel names; before any registry of keys is made. It must stay loaded. */
-void cli_overlay(const struct wb_policy_ops *policy);
+/* sum: first digits of the SHA-256 of its file. */
+void cli_overlay(const struct wb_policy_ops *policy, const char *sum);
 /* A registry with the rows of sim/ and of every model. The caller frees it with wb_keys_free. */
 struct wb_key_registry *cli_keys_new(void);
 

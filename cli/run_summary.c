@@ -315,6 +315,16 @@ static void print_rules(const struct exp_result *r)
         printf("  %5.1f%%  %s\n", 100 * (double)r->rule[i].count / (double)all, r->rule[i].name);
 }
 
+/* An option as it was given, so that the hint is about the same run. */
+static void print_option(const char *option, const char *value)
+{
+    if (!value) return;
+    const char *quote = strpbrk(value, " ()[];&$*?|<>") ? "'" : "";
+    printf(" %s %s", option, quote);
+    print_safe(value, 200);
+    fputs(quote, stdout);
+}
+
 void run_print_summary(const struct run_view *v)
 {
     const struct exp_result *r = v->study->result[0];
@@ -348,7 +358,10 @@ void run_print_summary(const struct run_view *v)
     }
     if (v->o->quiet) return;
     char *name = exp_text_terminal(v->scenario, 60);
-    printf("\nRun %s, seed %llu.  Try: wakebal %s %s\n", r->id, (unsigned long long)r->seed,
+    printf("\nRun %s, seed %llu.  Try: wakebal %s %s", r->id, (unsigned long long)r->seed,
            v->profile ? "show timeline" : "run --profile", name);
+    print_option("-m", v->o->machine);
+    print_option("-k", v->o->kernel);
+    putchar('\n');
     free(name);
 }

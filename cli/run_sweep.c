@@ -138,7 +138,7 @@ static void compare_row(struct out_table *t, const struct exp_result *best, cons
 static void print_comparison(const struct run_view *v, const struct exp_metric *m, const struct out_style *st)
 {
     const struct exp_result *best = best_point(v->study, m);
-    if (!best || m->better == WB_BETTER_NONE) return;
+    if (!best || m->better == WB_BETTER_NONE || v->study->n < 2) return;
     char name[256];
     point_label(best, name, sizeof name);
     char *label = exp_text_terminal(name, 100);
@@ -196,7 +196,7 @@ void run_print_sweep(const struct run_view *v)
     }
     if (r && !v->o->quiet) {
         char *machine = exp_text_terminal(one_machine(v->study, r) ? r->machine : "several machines", 40);
-        printf("%zu points; %s   %s%s%s - costs: %s\n\n", v->study->n, machine,
+        printf("%zu point%s; %s   %s%s%s - costs: %s\n\n", v->study->n, v->study->n == 1 ? "" : "s", machine,
                strcmp(r->calibration, "measured") ? st.warn : st.good,
                strcmp(r->calibration, "measured") ? "UNCALIBRATED" : "calibrated", st.off, r->machine_source);
         free(machine);

@@ -209,7 +209,12 @@ static int write_files(const struct request *r, const struct calib *c)
     const char *stem = r->o.output ? r->o.output : "calibrated", *name = r->name ? r->name : plain_name(stem);
     int rc = write_one(r, stem, "machine", calib_machine_text(c, name));
     if (rc == EXIT_FINE) rc = write_one(r, stem, "kernel", calib_kernel_text(c, name));
-    if (rc == EXIT_FINE && !r->o.quiet)
+    if (rc == EXIT_FINE && c->ntargets && !c->converged)
+        fprintf(
+            stderr,
+            "wakebal calibrate: warning: the fit did not converge: these costs are not this machine's. Repeat it on "
+            "a quiet machine (wakebal doctor), without --quick\n");
+    else if (rc == EXIT_FINE && !r->o.quiet)
         printf("Try: wakebal run pipe -m %s-machine.cfg -k %s-kernel.cfg\n", stem, stem);
     return rc;
 }

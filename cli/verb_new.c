@@ -90,7 +90,7 @@ static int new_policy(const char *name)
     if (rc == EXIT_FINE) rc = put_file(name, "CMakeLists.txt", template_policy_cmake, name);
     if (rc != EXIT_FINE) return rc;
     printf("\nBuild and try it:\n  cmake -S %s -B %s/build && cmake --build %s/build\n"
-           "  wakebal run pipe --policy %s/build/%s.so -v\n",
+           "  wakebal run lat_pipe -m smp16 -k linux-6.18 --policy %s/build/%s.so -v\n",
            name, name, name, name, name);
     return EXIT_FINE;
 }

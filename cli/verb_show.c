@@ -95,7 +95,7 @@ static const struct view views[] = {
     {"map", "one line per switch, like perf sched map (1 ms)", WB_MS, draw_map},
     {"latency", "delays per task, like perf sched latency (100 ms)", 100 * WB_MS, draw_latency},
     {"timehist", "stays on a CPU with their waits, like perf sched timehist (1 ms)", WB_MS, draw_timehist},
-    {"topology", "CPUs, caches and nodes", 0, draw_topology},
+    {"topology", "CPUs, caches and nodes (also of a machine by name)", 0, draw_topology},
     {"domains", "sched domains with groups, flags and numbers", 0, draw_domains_of},
 };
 
@@ -299,10 +299,24 @@ static int show(struct show *w)
     return failed ? EXIT_OUTPUT : EXIT_FINE;
 }
 
+static bool is_shipped_machine(const char *name)
+{
+    char *scenario = wb_scenario_find(name, "cases"), *machine = wb_scenario_find(name, "machines");
+    bool is = machine && !scenario && !strpbrk(name, "/.");
+    free(scenario);
+    free(machine);
+    return is;
+}
+
 static int show_scenario(struct show *w, const struct wb_key_registry *keys, struct wb_diag *d)
 {
     struct wb_overrides overrides = cli_overrides(&w->o);
-    struct wb_scenario *sc = wb_scenario_load(w->o.arg[1], keys, &overrides, d);
+    const char *scenario = w->o.arg[1];
+    if (!w->view->span && !overrides.machine && is_shipped_machine(scenario)) {
+        overrides.machine = scenario;
+        scenario = "pipe";
+    }
+    struct wb_scenario *sc = wb_scenario_load(scenario, keys, &overrides, d);
     int rc = EXIT_INVALID;
     if (!sc) return rc;
     if (w->o.print_config) {

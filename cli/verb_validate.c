@@ -179,6 +179,23 @@ static void print_table(const struct request *r, const struct valid_set *v)
         if (v->c[i].failed[0]) printf("left out: %s: %s\n", v->c[i].name, v->c[i].failed);
 }
 
+/* Without measurements: what is expected, so that it can be read before anything runs. */
+static void print_predictions(const struct request *r, const struct valid_set *v)
+{
+    struct out_style style = out_style(&r->o, STDOUT_FILENO);
+    struct out_table *t = out_table_new("<>>>");
+    out_table_row(t, (const char *[]){"case", "predicted", "95 % of single runs", "together"});
+    for (size_t i = 0; i < v->n; i++) {
+        const struct valid_case *c = &v->c[i];
+        char a[3][40], range[90], together[16] = "-";
+        if (!c->predicted) continue;
+        snprintf(range, sizeof range, "%s..%s", value(a[1], 40, c->lo, c->unit), value(a[2], 40, c->hi, c->unit));
+        if (!isnan(c->mode_together)) snprintf(together, sizeof together, "%.0f %%", c->mode_together * 100);
+        out_table_row(t, (const char *[]){c->name, value(a[0], 40, c->mean, c->unit), range, together});
+    }
+    out_table_print(t, stdout, 0, 0, 170, style.off);
+}
+
 static int by_error(const void *a, const void *b)
 {
     const struct valid_case *x = *(const struct valid_case *const *)a, *y = *(const struct valid_case *const *)b;
@@ -337,6 +354,8 @@ static int run(struct request *r, const struct wb_key_registry *keys, struct wb_
     }
     /* The predictions stand in the file before anything runs. */
     if (rc == EXIT_FINE) rc = write_json(r, &v, &env, false);
+    if (rc == EXIT_FINE && r->predict_only && !(r->o.export_json && !strcmp(r->o.export_json, "-")))
+        print_predictions(r, &v);
     if (rc == EXIT_FINE && !r->o.quiet) fprintf(stderr, "Predicted %zu cases: sha256 %s\n", v.n, v.hash);
     if (rc == EXIT_FINE && !r->predict_only) rc = measure_and_compare(r, &v, &env, d);
     valid_free(&v);

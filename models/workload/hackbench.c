@@ -329,7 +329,8 @@ static const struct wb_key keys[] = {
      .help =
          "Messages of each sender to each receiver of its group (-l, or the third word). With run.duration they go on "
          "until the run ends, and the figure is messages per second.",
-     .source = REAL},
+     .source = REAL,
+     .flags = WB_KEY_JOB},
     {.path = "workload.message",
      .type = WB_KEY_SIZE,
      .unit = "bytes",

@@ -406,6 +406,18 @@ int workload_cmd_cpus(const struct workload_entry *e, const struct workload_cmd 
     return 0;
 }
 
+/* The command wins over the scenario's keys, which is what it is for; but a key of the command line or of an axis was
+ * meant to change something. */
+static int refuse_override(struct workload_entry *e, const struct workload_setting *s)
+{
+    const char *path = workload_key(e, s->key);
+    const struct wb_origin *o = wb_cfg_origin(e->cfg, path);
+    if (!o || !o->from || (strcmp(o->from, "--set") && strcmp(o->from, "sweep"))) return 0;
+    wb_cfg_error(e->cfg, e->d, path, "leave it out of from_cmd, or set from_cmd itself",
+                 "%s has no effect: from_cmd says it and wins", s->key);
+    return -1;
+}
+
 int workload_cmd_read(struct workload_entry *e, const char *kind, struct workload_cmd *c)
 {
     const char *path = workload_key(e, "from_cmd"), *why;
@@ -423,6 +435,8 @@ int workload_cmd_read(struct workload_entry *e, const char *kind, struct workloa
                      "this command is of kind %s, the workload is of kind %s", c->kind, kind);
         return -1;
     }
+    for (size_t i = 0; i < c->n; i++)
+        if (refuse_override(e, &c->set[i]) < 0) return -1;
     const struct workload_setting *cpus = workload_cmd_find(c, "cpus"), *nice = workload_cmd_find(c, "nice");
     if (nice) e->nice = (int)(nice->number > 19 ? 19 : nice->number);
     return cpus ? apply_cpus(e, cpus->value) : 0;

@@ -73,12 +73,13 @@ static void describe_params(struct exp_result *res, const struct exp_point *p)
     if (res->nparams) qsort(res->param, res->nparams, sizeof *res->param, compare_params);
 }
 
-/* Identity: the effective values, the seed among them, and the version of the model. */
+/* Identity: the effective values, the seed among them, the version of the model, and a plug-in's sum. */
 void exp_result_identify(struct exp_result *res, const char *canonical)
 {
     char *full, hex[65];
     sha256_hex(canonical, strlen(canonical), res->sha256);
-    int n = asprintf(&full, "%s\nmodel %s\nreplications %zu\n", canonical, WB_VERSION, res->replications);
+    int n = asprintf(&full, "%s\nmodel %s%s%s\nreplications %zu\n", canonical, WB_VERSION, *res->plugin ? "+" : "",
+                     res->plugin, res->replications);
     WB_MEMORY(n >= 0, "out of memory while a result was described");
     sha256_hex(full, (size_t)n, hex);
     memcpy(res->id, hex, 8);

@@ -68,6 +68,7 @@ struct exp_result {
     char *title, *machine, *machine_source, *calibration; /* calibration: "measured", "preset" or "assumed" */
     char *kernel, *policy;
     char id[9], sha256[65];
+    char plugin[13]; /* first digits of the sum of a plug-in's file, before it is described; "" = none */
     struct exp_param *param;
     size_t nparams;
     char **workload; /* name or kind of each instance */

@@ -293,6 +293,7 @@ static struct exp_study *make_study(struct pool *p, bool failed)
         }
         if (!p->work[i].done) res->stopped = "interrupted", res->goal_reached = false;
         exp_result_finish(res);
+        if (p->opt->registry) memcpy(res->plugin, p->opt->registry->overlay_sum, sizeof res->plugin);
         exp_result_describe(res, p->work[i].point);
         exp_result_remark(res, wb_cfg_int(p->work[i].point->cfg, "run.replications.max"));
         study->result[i] = res;

@@ -64,6 +64,15 @@ static void judge(struct exp_result *res, const struct study_about *a, const str
     res->goal_reached = fixed;
 }
 
+/* The study's model is "version+sources", and "+sum" behind it where a plug-in was laid over. */
+static void read_plugin(struct store *s, struct exp_result *res)
+{
+    char *model = store_fact(s, "model"), *plus = model ? strchr(model, '+') : NULL;
+    if (plus) plus = strchr(plus + 1, '+');
+    if (plus) (void)snprintf(res->plugin, sizeof res->plugin, "%s", plus + 1);
+    free(model);
+}
+
 static int load_point(struct store *s, const struct store_point *p, struct exp_result *res, bool *judged,
                       struct store_fault *f)
 {
@@ -80,6 +89,7 @@ static int load_point(struct store *s, const struct store_point *p, struct exp_r
         WB_MEMORY(res->label, "out of memory for a study");
         judge(res, &a, known ? &j : NULL);
         exp_result_finish(res);
+        read_plugin(s, res);
         exp_result_identify(res, p->config);
         exp_result_remark(res, a.max);
     }

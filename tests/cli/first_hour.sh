@@ -79,4 +79,21 @@ printf '{"schema":"wakebal.results/1","results":[]}\n' >"$tmp/empty.json"
 (cd "$tmp" && $w plot empty.json) >"$tmp/out" 2>"$tmp/err" && fail "a picture of nothing"
 has "$tmp/err" "no figure of a workload"
 ls "$tmp" | grep -q 'empty-.*\.dat' && fail "an empty data file was left"
+
+# hackbench by name is a job: it runs to its end and its figure is the time.
+code 0 $w run hackbench -m smp2 -k linux-6.12 --set workload.groups=1 --set workload.loops=2 -r 2
+has "$tmp/out" "  Time  "
+hasnt "$tmp/out" "  Messages  "
+has "$tmp/out" "run --profile hackbench -m smp2 -k linux-6.12"
+# A key that from_cmd overrules would change nothing.
+code 3 $w run perf-bench-sched-pipe --set workload.trips=5
+has "$tmp/err" "trips has no effect"
+# One point is compared with nothing.
+code 0 $w run pipe --vary workload.message=4KiB -r 2 --duration 5ms
+has "$tmp/out" "1 point;"
+hasnt "$tmp/out" "Summary"
+# The topology of a machine needs no scenario.
+code 0 $w show topology smp2
+has "$tmp/out" "L3"
+code 3 $w show timeline smp2
 finish

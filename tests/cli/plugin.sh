@@ -25,6 +25,8 @@ rc=0
 "${run[@]}" -v --set kernel.pipe_sync=always --policy stay_home/build/stay_home.so >out 2>&1 || rc=$?
 [ "$rc" = 0 ] || [ "$rc" = 6 ] || { cat out; fail "a run with the plug-in: exit $rc"; }
 grep -q 'my policy: sync wakeup and the waker is alone' out || { cat out; fail "its rule never decided"; }
+id() { "${run[@]}" --duration 5ms "$@" | grep -o '^Run [0-9a-f]*'; }
+[ "$(id)" = "$(id)" ] && [ "$(id)" != "$(id --policy stay_home/build/stay_home.so)" ] || fail "a run with a plug-in has the id of one without"
 expect 9 "File exists" "$WAKEBAL" new policy stay_home
 expect 2 "cannot name a policy" "$WAKEBAL" new policy '../x'
 

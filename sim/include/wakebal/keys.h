@@ -45,9 +45,11 @@ enum wb_key_type {
 enum {
     /* a cost: must carry status and source in shipped files; may be ( value, status, range, source ) */
     WB_KEY_PRICED = 1 << 0,
-    WB_KEY_REQUIRED = 1 << 1, /* no default; must be given */
-    WB_KEY_SWEEP_NO = 1 << 2, /* cannot be an axis */
-    WB_KEY_ANYSCALAR = 1 << 3 /* STRINGS only: elements may be numbers and booleans too; kept as text */
+    WB_KEY_REQUIRED = 1 << 1,  /* no default; must be given */
+    WB_KEY_SWEEP_NO = 1 << 2,  /* cannot be an axis */
+    WB_KEY_ANYSCALAR = 1 << 3, /* STRINGS only: elements may be numbers and booleans too; kept as text */
+    /* the amount of a job whose length is the figure (hackbench): run by name, such a workload is run to its end */
+    WB_KEY_JOB = 1 << 4
 };
 
 struct wb_key {

@@ -144,6 +144,7 @@ struct wb_registry {
     const struct wb_ipc_ops *const *ipcs;
     size_t nipcs;
     const struct wb_policy_ops *overlay; /* plug-in laid over the kernel's policy, or NULL */
+    char overlay_sum[13];                /* first digits of the SHA-256 of its file: part of a run's identity */
 };
 
 #endif
