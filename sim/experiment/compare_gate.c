@@ -66,6 +66,14 @@ static bool fails(const struct gate *g, const struct compare_row *r, const struc
     return r->metric->better == WB_BETTER_HIGHER ? down : up;
 }
 
+/* Its name, or the word "base": columns of --by are called by values, which may hold blanks. */
+static bool names_base(const struct compare_table *t, const char *name)
+{
+    for (size_t i = 0; i < t->nsets; i++)
+        if (!strcmp(name, t->set[i].name)) return i == 0;
+    return !strcmp(name, "base");
+}
+
 int compare_fail_if(const struct compare_table *t, const char *text,
                     void (*tell)(void *ctx, const struct compare_row *row, size_t set), void *ctx, char why[256])
 {
@@ -74,7 +82,7 @@ int compare_fail_if(const struct compare_table *t, const char *text,
     int bad = 0;
     bool found = false;
     snprintf(why, 256, "%s", wrong ? wrong : "");
-    if (!wrong && !g.changed && strcmp(g.base, t->set[0].name))
+    if (!wrong && !g.changed && !names_base(t, g.base))
         wrong = "", snprintf(why, 256, "'%.100s' is not the base, which is '%.100s'", g.base, t->set[0].name);
     for (size_t i = 0; !wrong && i < t->n; i++) {
         const struct compare_row *r = &t->row[i];

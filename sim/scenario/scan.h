@@ -94,6 +94,7 @@ struct lexer {
     struct arena *arena;
     struct wb_diag *d; /* NULL: stay silent (looking ahead) */
     bool *broken;
+    int wide; /* line of the first string that runs over several lines; 0 = none yet */
     bool cut; /* a string or comment ran to the end of the text: brackets that it swallowed are no mistakes */
 };
 

@@ -96,12 +96,19 @@ static struct token lex_string(struct lexer *l, struct token t)
     if (l->pos >= l->len) {
         t.at.len = 1;
         l->cut = true;
-        complain(l, "E105", t.at, "end it with \"", "string is never closed");
+        /* After a forgotten quote all strings are inside out, and only the last one has no end. */
+        complain(l, "E105", t.at,
+                 l->wide ? scan_printf(l->arena, "end it with \", or the string that runs on from line %d", l->wide)
+                         : "end it with \"",
+                 "string is never closed");
         t.kind = TOKEN_BAD;
         return t;
     }
     l->pos++;
-    if (t.at.line == l->line) t.at.len = (int)WB_MIN(t.len + 2, (size_t)4096);
+    if (t.at.line == l->line)
+        t.at.len = (int)WB_MIN(t.len + 2, (size_t)4096);
+    else if (!l->wide)
+        l->wide = t.at.line;
     return t;
 }
 

@@ -47,6 +47,7 @@ code 0 $w compare base="$tmp/base.db" new="$tmp/base.json" --fail-if 'any worse 
 code 4 $w compare base="$tmp/base.db" --by workload.message --metrics bandwidth --fail-if 'bandwidth changed by 5%'
 has "$tmp/err" "failed: "
 code 0 $w compare "$tmp/base.db" --by workload.message --metrics bandwidth --fail-if 'bandwidth worse than 1KiB by 3%'
+code 0 $w compare "$tmp/base.db" --by workload.message --metrics bandwidth --fail-if 'bandwidth worse than base by 3%'
 code 2 $w compare "$tmp/base.db" "$tmp/other.db" --fail-if 'bandwidth worse than nobody by 3%'
 code 2 $w compare "$tmp/base.db" "$tmp/other.db" --fail-if 'nonsense worse than base by 3%'
 code 2 $w compare "$tmp/base.db" "$tmp/other.db" --fail-if 'bandwidth is bad'

@@ -96,4 +96,8 @@ hasnt "$tmp/out" "Summary"
 code 0 $w show topology smp2
 has "$tmp/out" "L3"
 code 3 $w show timeline smp2
+# After a forgotten quote the message names the line where it was.
+printf 'schema = 1;\ntitle = "a;\nmachine : { base = "smp2"; };\n' >"$tmp/quote.cfg"
+code 3 $w check "$tmp/quote.cfg"
+has "$tmp/err" "runs on from line 2"
 finish
