@@ -21,7 +21,7 @@ static const struct {
                   {EXIT_TOOL, "An optional tool is missing."},
                   {EXIT_PERMISSION, "Not permitted, the host is not safe for it, or it has too little memory."},
                   {EXIT_OUTPUT, "Output cannot be written."},
-                  {EXIT_INTERRUPTED, "Interrupted by SIGINT (143: SIGTERM); what is complete is reported."}};
+                  {EXIT_INTERRUPTED, "Interrupted by SIGINT (143: SIGTERM, 129: SIGHUP); what is complete is reported."}};
 
 static const struct {
     const char *name, *text;

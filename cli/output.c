@@ -125,9 +125,10 @@ static void on_signal(int number)
 
 void out_catch_signals(void)
 {
-    struct sigaction a = {.sa_handler = on_signal};
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
+    static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction a = {.sa_handler = on_signal}, was;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(caught); i++)
+        if (!sigaction(caught[i], NULL, &was) && was.sa_handler != SIG_IGN) sigaction(caught[i], &a, NULL);
 }
 
 int out_stop_exit_code(void)

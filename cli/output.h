@@ -51,10 +51,11 @@ void out_progress_step(struct out_progress *p,
                        const struct exp_progress *now); /* for exp_options.progress, through a wrapper */
 void out_progress_end(struct out_progress *p);
 
-/* ---- interruption: SIGINT and SIGTERM set it, a second one ends the program ---- */
+/* ---- interruption: SIGINT, SIGTERM and SIGHUP (the terminal is gone) set it, a second one ends the program. Who
+ * started it with one of them ignored (nohup, a job in the background) has it ignored. ---- */
 extern volatile int out_stop;
 void out_catch_signals(void);
-int out_stop_exit_code(void); /* 130 or 143 */
+int out_stop_exit_code(void); /* 130, 143 or 129 */
 
 /* ---- files: "-" is stdout ---- */
 /* Let `write` fill the file: a temporary one in the same folder that takes its place when complete. `write` returns 0,

@@ -84,12 +84,13 @@ static uint64_t limit_of(const struct real_spec *s)
 static int wait_life(int fd, const struct real_spec *s, uint64_t until)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    sigset_t both, old;
+    sigset_t ends, old;
     int rc = -ETIMEDOUT;
-    sigemptyset(&both);
-    sigaddset(&both, SIGINT);
-    sigaddset(&both, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &both, &old); /* so that a signal between the look at *stop and the poll is not missed */
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ends, &old); /* so that a signal between the look at *stop and the poll is not missed */
     for (uint64_t now; (now = real_now()) < until;) {
         if (s->stop && *s->stop) {
             rc = -EINTR;

@@ -31,6 +31,20 @@ has "$tmp/err" "complete replications are reported"
 has "$tmp/out" "Work"
 has "$tmp/x.json" '"interrupted"'
 
+# The terminal is gone: as much is saved. Under nohup it goes on, as a job of a script does on Ctrl-C.
+stop 2 HUP $w run hog -j 1 --duration 100ms -r 100000 --export-json "$tmp/hup.json"
+[ $got = 129 ] || fail "exit $got, not 129"
+has "$tmp/hup.json" '"interrupted"'
+for signal in HUP INT; do
+    env --ignore-signal=$signal $w run hog -j 1 --duration 100ms -r 100000 >"$tmp/out" 2>"$tmp/err" &
+    pid=$!
+    sleep 1
+    kill -s $signal $pid
+    sleep 1
+    kill -s TERM $pid || fail "an ignored $signal stopped it"
+    wait $pid
+done
+
 # In a log: a line now and then, also while no run ends, and none with -q.
 stop 3 TERM $w run pipe --duration 1000s -r 2 --warmup none --progress always
 grep -qE '^wakebal: 0 of 2 runs done after 00:0[12]$' "$tmp/err" || fail "no sign of life in the log"
