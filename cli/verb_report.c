@@ -232,6 +232,19 @@ static char *command_for(const struct reporting *w, const json_t *doc, const cha
     }
 }
 
+/* By name, or by its first letter: no scenario begins with a brace. */
+static bool is_json(const char *arg)
+{
+    char first[2] = "";
+    struct stat st;
+    if (has_ending(arg, ".json")) return true;
+    FILE *f = stat(arg, &st) || !S_ISREG(st.st_mode) ? NULL : fopen(arg, "re");
+    if (!f) return false;
+    bool brace = fscanf(f, " %1s", first) == 1 && *first == '{';
+    fclose(f);
+    return brace;
+}
+
 static int add_input(struct reporting *w, const char *arg)
 {
     int rc = EXIT_INVALID;
@@ -239,7 +252,7 @@ static int add_input(struct reporting *w, const char *arg)
     bool scenario = false;
     char *study = study_file_to_read(arg);
     json_t *doc;
-    if (has_ending(arg, ".json")) {
+    if (is_json(arg)) {
         doc = load_json(arg);
     } else if (study_is_file(study) || has_ending(arg, ".db") || (!stat(arg, &st) && S_ISDIR(st.st_mode))) {
         doc = load_study(study, &rc);

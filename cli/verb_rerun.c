@@ -120,6 +120,14 @@ static void add(struct rerun *r, const char *a, const char *b)
     r->word[r->n++] = text;
 }
 
+static void add_letters(struct rerun *r, const char *word, int n)
+{
+    char *text;
+    if (asprintf(&text, "%.*s", n, word) < 0) WB_MEMORY(false, "out of memory for a command");
+    add(r, text, "");
+    free(text);
+}
+
 static void add_in_folder(struct rerun *r, const char *option, const char *file)
 {
     char *path;
@@ -129,28 +137,46 @@ static void add_in_folder(struct rerun *r, const char *option, const char *file)
     free(path);
 }
 
+/* -o and -j, also behind letters that take nothing ("-qo", "file"): the rest of the word from there on; NULL:
+ * neither. */
+static const char *short_output(const char *w)
+{
+    const char *at = w[0] == '-' && w[1] != '-' ? w + 1 + strspn(w + 1, "qv") : "";
+    return *at == 'o' || *at == 'j' ? at : NULL;
+}
+
+/* getopt takes --tr for --trace; --trace-format alone records nothing. */
+static bool asks_trace(const char *w)
+{
+    size_t n = strcspn(w, "=");
+    return n >= 4 && n <= strlen("--trace") && !strncmp(w, "--trace", n);
+}
+
 /* The words as they were, with outputs in the folder. */
 static int build_command(struct rerun *r)
 {
     const json_t *cmd = json_object_get(r->manifest, "command");
     const char *name = json_string_value(json_array_get(cmd, 0));
-    bool sweep = !strcmp(name, "sweep"), separate;
+    bool sweep = !strcmp(name, "sweep"), separate, trace = false;
     if (!sweep && strcmp(name, "run")) return refuse(r->o.arg[0], "its command is neither run nor sweep");
     if (json_array_size(cmd) > WB_ARRAY_SIZE(r->word) - 16) return refuse(r->o.arg[0], "its command is too long");
     add(r, "wakebal ", name);
     for (size_t i = 1; i < json_array_size(cmd); i++) {
-        const char *w = json_string_value(json_array_get(cmd, i));
+        const char *w = json_string_value(json_array_get(cmd, i)), *at = short_output(w);
         int k = output_option(w, &separate);
+        trace |= asks_trace(w);
         if (k >= 0) {
             i += separate;
             if (outputs[k].file) add_in_folder(r, outputs[k].option, outputs[k].file);
-        } else if (!strncmp(w, "-o", 2) || !strncmp(w, "-j", 2)) {
-            i += !w[2];
+        } else if (at) {
+            if (at > w + 1) add_letters(r, w, (int)(at - w));
+            i += !at[1];
         } else {
             add(r, w, "");
         }
     }
     if (sweep) add_in_folder(r, "--output", "study.db");
+    if (trace) add_in_folder(r, "--output", "trace.txt");
     add_in_folder(r, "--manifest", "manifest.json");
     if (r->o.jobs) {
         char jobs[32];

@@ -97,4 +97,7 @@ echo '{"schema":"wakebal.validation/1","cases":[{"predicted":3},null],"summary":
 code 0 $w report empty.json -q -o empty.html
 echo '{"schema":"wakebal.results/1","results":[{"params":{"a":[1]},"metrics":[{}],"time":[],"run":{"metric":"x"}},{"label":4}]}' >empty.json
 code 0 $w report empty.json -q -o empty.html
+# JSON under any name.
+code 0 $w run pipe -q -r 2 --duration 10ms --warmup none --export-json any.name --manifest any.man
+code 0 $w report any.name any.man -q -o any.html
 finish

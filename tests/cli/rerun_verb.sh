@@ -46,6 +46,15 @@ has err "no manifest of schema"
 sed 's/a pipe of mine/a pipe of thine/' m.json >changed.json
 code 3 $w rerun changed.json --check
 has err "its sum differs"
+# Nothing is written outside the folder: not the trace, not what "-qo FILE" names.
+code 0 $w run pipe --trace -r 1 --duration 2ms -qo my.trace --manifest t.json
+mkdir elsewhere
+(cd elsewhere && $w rerun ../t.json -q >/dev/null 2>&1) || fail "a run with a trace cannot be repeated"
+[ -z "$(ls elsewhere)" ] || fail "repeating a run left $(ls elsewhere) here"
+rm my.trace
+code 0 $w rerun t.json -q -o traced
+[ -s traced/trace.txt ] || fail "the trace is not in the folder"
+[ -e my.trace ] && fail "the first trace was written again"
 sed 's/^ *"run",/"bench",/' m.json >other.json
 code 3 $w rerun other.json
 finish
