@@ -11,17 +11,18 @@
 static const struct {
     int code;
     const char *text;
-} exit_table[] = {{EXIT_FINE, "Fine."},
-                  {EXIT_INTERNAL, "Internal error: a bug of wakebal."},
-                  {EXIT_USAGE, "Wrong command line."},
-                  {EXIT_INVALID, "A scenario, trace, study or result file is wrong."},
-                  {EXIT_EXPECTATION, "An expectation, a prediction or --fail-if is violated."},
-                  {EXIT_TOLERANCE, "A validation is outside its tolerance."},
-                  {EXIT_PRECISION, "The goal of precision was not reached; results are printed."},
-                  {EXIT_TOOL, "An optional tool is missing."},
-                  {EXIT_PERMISSION, "Not permitted, the host is not safe for it, or it has too little memory."},
-                  {EXIT_OUTPUT, "Output cannot be written."},
-                  {EXIT_INTERRUPTED, "Interrupted by SIGINT (143: SIGTERM, 129: SIGHUP); what is complete is reported."}};
+} exit_table[] = {
+    {EXIT_FINE, "Fine."},
+    {EXIT_INTERNAL, "Internal error: a bug of wakebal."},
+    {EXIT_USAGE, "Wrong command line."},
+    {EXIT_INVALID, "A scenario, trace, study or result file is wrong."},
+    {EXIT_EXPECTATION, "An expectation, a prediction or --fail-if is violated."},
+    {EXIT_TOLERANCE, "A validation is outside its tolerance."},
+    {EXIT_PRECISION, "The goal of precision was not reached; results are printed."},
+    {EXIT_TOOL, "An optional tool is missing."},
+    {EXIT_PERMISSION, "Not permitted, the host is not safe for it, or it has too little memory."},
+    {EXIT_OUTPUT, "Output cannot be written."},
+    {EXIT_INTERRUPTED, "Interrupted by SIGINT (143: SIGTERM, 129: SIGHUP); what is complete is reported."}};
 
 static const struct {
     const char *name, *text;
