@@ -160,9 +160,21 @@ static void watch_crashes(void)
 
 /* ---- loading ---- */
 
+static bool restricted;
+static const char *allowed;
+
+void plugin_allow_only(const char *path)
+{
+    restricted = true;
+    allowed = path;
+}
+
 int plugin_load(const char *path, struct wb_diag *d)
 {
     char here[4096];
+    if (restricted && (!allowed || strcmp(allowed, path) != 0))
+        return wrong(d, path, "if you trust it, name it on this command line as well: --policy FILE.so",
+                     "a manifest asks for it; plug-ins are loaded only when the command line names them");
     (void)snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
     if (access(here, R_OK))
         return wrong(d, path, "name a shared object that can be read", "there is no such file, or it may not be read");

@@ -12,6 +12,8 @@
 
 /* Is the argument of --policy a file (has a slash or ends in .so) rather than the name of a family? */
 bool plugin_is_path(const char *policy);
+/* From now on only this one is loaded (NULL: none): what a manifest asks for is data, what the user typed is not. */
+void plugin_allow_only(const char *path);
 /* Load, check and hand to the registry (registry.h). 0, or -1 with errors in d. The object stays loaded; one per
  * process. */
 int plugin_load(const char *path, struct wb_diag *d);

@@ -14,6 +14,7 @@
 
 #include "exit_code.h"
 #include "exp_format.h"
+#include "plugin.h"
 #include "study.h"
 #include "study_cli.h"
 #include "verbs.h"
@@ -23,6 +24,7 @@ static const char verb[] = "wakebal rerun";
 struct rerun {
     struct cli_options o;
     bool check;
+    const char *plugin; /* that may be loaded */
     json_t *manifest;
     char folder[512];
     bool own_folder; /* to be removed */
@@ -33,14 +35,19 @@ struct rerun {
 enum { KEY_CHECK = 0x1000 };
 static const struct argp_option own[] = {
     {"check", KEY_CHECK, NULL, 0, "Compare results and outputs with the manifest; exit code 4 when they differ", 1},
+    {"policy", 'p', "FILE.so", 0, "The plug-in that the manifest asks for: it is loaded only when named here too", 1},
     {0},
 };
 
 static error_t parse_own(int key, char *arg, void *ctx)
 {
-    (void)arg;
-    if (key != KEY_CHECK) return ARGP_ERR_UNKNOWN;
-    ((struct rerun *)ctx)->check = true;
+    struct rerun *r = ctx;
+    if (key == 'p')
+        r->plugin = arg;
+    else if (key == KEY_CHECK)
+        r->check = true;
+    else
+        return ARGP_ERR_UNKNOWN;
     return 0;
 }
 
@@ -295,6 +302,7 @@ static int rerun(struct rerun *r)
     if (!rc) rc = make_folder(r);
     if (!rc) rc = build_command(r);
     if (rc) return rc;
+    plugin_allow_only(r->plugin);
     rc = repeat(r);
     /* Codes of what came out (expectations, precision) are those of the original, too; others mean that it failed. */
     bool came_out = rc == EXIT_FINE || rc == EXIT_EXPECTATION || rc == EXIT_PRECISION;

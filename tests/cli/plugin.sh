@@ -28,6 +28,12 @@ grep -q 'my policy: sync wakeup and the waker is alone' out || { cat out; fail "
 id() { "${run[@]}" --duration 5ms "$@" | grep -o '^Run [0-9a-f]*'; }
 [ "$(id)" = "$(id)" ] && [ "$(id)" != "$(id --policy stay_home/build/stay_home.so)" ] || fail "a run with a plug-in has the id of one without"
 expect 9 "File exists" "$WAKEBAL" new policy stay_home
+# A manifest is data: what it asks for is loaded only when this command line names it too.
+rc=0
+"${run[@]}" --policy stay_home/build/stay_home.so --manifest m.json >out 2>&1 || rc=$?
+[ -s m.json ] || fail "no manifest of a run with a plug-in: exit $rc"
+expect 3 "name it on this command line as well" "$WAKEBAL" rerun m.json
+expect 0 "same" "$WAKEBAL" rerun m.json --check --policy stay_home/build/stay_home.so
 expect 2 "cannot name a policy" "$WAKEBAL" new policy '../x'
 
 plugin() { # NAME CODE

@@ -30,19 +30,20 @@ struct wb_task {
     uint8_t klass; /* enum wb_sched_class */
     int8_t nice;
     uint8_t rt_prio;
-    bool on_rq;          /* queued (or delayed) on rq of `cpu`, or running */
-    bool on_cpu;         /* executing, or not switched out completely yet */
-    bool delayed;        /* asleep but still queued (6.12) */
-    bool noninteractive; /* sleeps do not count for interactivity (TASK_NONINTERACTIVE) */
-    bool kthread;
-    bool waking; /* a waker has it (TASK_WAKING) */
-    bool woken_by_irq;
-    bool in_migrate_list, migrate_exec;
-    bool shares_files; /* its table of open files belongs to several threads: calls count references on files */
-    bool killed;       /* a fatal signal is pending: sleeps that signals may end return -EINTR */
-    cpu_id cpu;        /* task_cpu(): last or present CPU */
-    cpu_id wake_cpu;   /* a hint that some versions keep */
-    uint32_t mm;       /* address space: threads of a process share it; 0 = kernel */
+    bool on_rq;   /* queued (or delayed) on rq of `cpu`, or running */
+    bool on_cpu;  /* executing, or not switched out completely yet */
+    bool delayed; /* asleep but still queued (6.12) */
+    bool waking;  /* a waker has it (TASK_WAKING) */
+    /* One bit each: tasks are many. */
+    bool noninteractive : 1; /* sleeps do not count for interactivity (TASK_NONINTERACTIVE) */
+    bool kthread : 1;
+    bool woken_by_irq : 1;
+    bool in_migrate_list : 1, migrate_exec : 1;
+    bool shares_files : 1; /* its table of open files belongs to several threads: calls count references on files */
+    bool killed : 1;       /* a fatal signal is pending: sleeps that signals may end return -EINTR */
+    cpu_id cpu;            /* task_cpu(): last or present CPU */
+    cpu_id wake_cpu;       /* a hint that some versions keep */
+    uint32_t mm;           /* address space: threads of a process share it; 0 = kernel */
     uint32_t pid_line, cred_line; /* of its process: struct pid and struct cred, or WB_NO_LINE (kernel threads) */
     uint32_t name;                /* string id */
     uint32_t pair;                /* co-location partner record + 1, or 0 */
