@@ -24,7 +24,7 @@ while IFS= read -r line; do
 done <"$tmp/commands"
 [ $n -ge 10 ] || fail "only $n commands on the page"
 # How it is labelled and styled, without numbers: those follow the model and are not asked for.
-for gp in *.gp; do grep -E '^set (.*label|title|key|style|palette)' "$gp" | sed -E 's/[0-9][0-9a-f.]*//g' | sha256sum | sed "s/-\$/$gp/"; done >sums
+for gp in *.gp; do grep -E '^set (.*label|title|key|style|palette)' "$gp" | sed -E 's/run [0-9a-f]{8}/run/g; s/[0-9][0-9a-f.]*//g' | sha256sum | sed "s/-\$/$gp/"; done >sums
 if [ "${1-}" = --refresh ]; then
     cp ./*.png "$img/" && cp sums "$img/sums"
 else
