@@ -70,11 +70,11 @@ workload = ( { kind = "custom"; tasks = ( { name = "a"; program = [ "loop 10", "
 END
 want 3 'cannot be run for real' validate --calibration me custom.cfg
 
-# The whole chain on a recorded machine.
-if [ -f "$recorded/guest2.json" ]; then
-    want 0 'predictions right' validate --calibration "$recorded/guest2" --recorded "$recorded/guest2.json" --export-json scored.json
+# The whole chain on a recorded machine; not with sanitizers, which make it ten times as long and see nothing new.
+if ! grep -q __asan_init "$WAKEBAL"; then
+    want 0 'predictions right' validate --calibration "$recorded/guest2" --quick --recorded "$recorded/guest2.json" --export-json scored.json
     json scored.json "j['summary']['right'] >= 0.85 * j['summary']['scored'] and j['summary']['median_error'] < 0.10"
-    want 5 'Negative control' validate --calibration "$recorded/guest2" --recorded "$recorded/guest2.json" --scale machine.ipi.send=3
+    want 5 'Negative control' validate --calibration "$recorded/guest2" --quick --recorded "$recorded/guest2.json" --scale machine.ipi.send=3
 fi
 [ $bad = 0 ] && echo "calibrate and validate: all as wanted"
 exit $bad
