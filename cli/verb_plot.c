@@ -54,7 +54,8 @@ static const struct argp_option own[] = {
     {"x", KEY_X, "KEY", 0, "Axis of the sweep that goes across (default: the numbers with the most values)", 4},
     {"y", KEY_Y, "KEY|NAME", 0, "heat: axis that goes up; else the same as --metric", 4},
     {"series", KEY_SERIES, "KEY[,KEY]", 0, "A line for each of its values; bars: a colour", 4},
-    {"facets", KEY_FACETS, "KEY[,KEY]", 0, "A panel for each of its values", 4},
+    {"facets", KEY_FACETS, "KEY[,KEY]", 0,
+     "A panel for each of its values (lines, heat, windows, cdf, stacks); bars: a group", 4},
     {"only", KEY_ONLY, "KEY=VALUE[,VALUE]", 0, "Only points with this coordinate; may be repeated", 4},
     {"from", KEY_FROM, "TIME", 0, "timeline, migrations: begin of the window, simulated time", 4},
     {"to", KEY_TO, "TIME", 0, "Its end (default: 300 us of timeline, the whole run of migrations)", 4},
@@ -135,6 +136,15 @@ static int check_options(struct drawing *w)
     return -1;
 }
 
+/* An option that would not be obeyed is not taken. -1 = fine. */
+static int check_obeyed(const struct drawing *w)
+{
+    const char *option = plot_option_unused(&w->p);
+    if (!option) return -1;
+    return cli_usage_error("wakebal plot", "wakebal help plot tells what each kind shows", "%s has no %s",
+                           plot_kind_name[w->p.kind], option);
+}
+
 /* -1 = go on, else the exit code. */
 static int read_options(struct drawing *w, int argc, char **argv)
 {
@@ -159,10 +169,14 @@ static int read_options(struct drawing *w, int argc, char **argv)
     if (format < 0 || kind < 0) return EXIT_USAGE;
     w->p.format = (enum plot_format)format;
     w->p.kind = (enum plot_kind)kind;
-    if (kind != PLOT_HEAT && w->p.y && !w->p.metric) w->p.metric = w->p.y;
+    if (kind != PLOT_HEAT && w->p.y && !w->p.metric) {
+        w->p.metric = w->p.y;
+        w->p.y = NULL;
+    }
     w->p.keep = w->keep;
     w->source.o = &w->o;
-    return check_options(w);
+    rc = check_options(w);
+    return rc < 0 && w->kind ? check_obeyed(w) : rc;
 }
 
 static json_t *document_of(struct drawing *w, int *rc)
@@ -221,12 +235,8 @@ static void tell_command(const struct drawing *w, char *buf, size_t n)
 {
     const struct {
         const char *option, *value;
-    } list[] = {{"--metric", w->p.kind == PLOT_HEAT || !w->p.y ? w->p.metric : NULL},
-                {"--x", w->p.x},
-                {"--y", w->p.y},
-                {"--series", w->p.series},
-                {"--facets", w->p.facets},
-                {"--from", w->source.from},
+    } list[] = {{"--metric", w->p.metric}, {"--x", w->p.x},           {"--y", w->p.y},
+                {"--series", w->p.series}, {"--facets", w->p.facets}, {"--from", w->source.from},
                 {"--to", w->source.until}};
     size_t len = (size_t)snprintf(buf, n, "wakebal plot %s --kind %s", w->o.arg[0], plot_kind_name[w->p.kind]);
     for (size_t i = 0; i < WB_ARRAY_SIZE(list) && len < n; i++)
@@ -242,7 +252,14 @@ static int draw(struct drawing *w)
     json_t *doc = document_of(w, &rc);
     if (!doc) return rc;
     struct winsize ws;
-    if (!w->kind) w->p.kind = plot_kind_for(doc);
+    if (!w->kind) {
+        w->p.kind = plot_kind_for(doc);
+        rc = check_obeyed(w);
+        if (rc >= 0) {
+            json_decref(doc);
+            return rc;
+        }
+    }
     if (isatty(1) && !ioctl(1, TIOCGWINSZ, &ws) && ws.ws_col >= 40) w->p.columns = ws.ws_col < 160 ? ws.ws_col : 160;
     tell_command(w, command, sizeof command);
     rc = choose_base(w, base, sizeof base);

@@ -30,23 +30,43 @@ install(DIRECTORY "${made}/schema" DESTINATION "${CMAKE_INSTALL_DATADIR}/wakebal
 install(DIRECTORY docs/examples DESTINATION "${CMAKE_INSTALL_DATADIR}/wakebal")
 file(GLOB docs "${PROJECT_SOURCE_DIR}/docs/*.md")
 install(FILES README.md ${docs} DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs/img DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.png")
 install(FILES cmake/deb_copyright RENAME copyright DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
-# From lib/pkgconfig or lib/ARCH/pkgconfig up to the prefix, wherever that is moved to.
-string(REGEX REPLACE "[^/]+" ".." WB_PC_UP "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+# wakebal-mpi has a page of its own, where it is built.
+if(TARGET wakebal-mpi)
+    configure_file(cmake/wakebal-mpi.1 "${PROJECT_BINARY_DIR}/mpi_man/wakebal-mpi.1" COPYONLY)
+    execute_process(COMMAND "${CMAKE_COMMAND}" "-DGZIP=${WB_GZIP}" "-DFOLDER=${PROJECT_BINARY_DIR}/mpi_man"
+        -P "${PROJECT_SOURCE_DIR}/cmake/compress_man.cmake" COMMAND_ERROR_IS_FATAL ANY)
+    install(DIRECTORY "${PROJECT_BINARY_DIR}/mpi_man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+        FILES_MATCHING PATTERN "wakebal-mpi.1*")
+endif()
+
+# Headers alone are the same on every architecture: share. From there up to the prefix, wherever that is moved to.
+string(REGEX REPLACE "[^/]+" ".." WB_PC_UP "${CMAKE_INSTALL_DATADIR}/pkgconfig")
 configure_file(cmake/wakebal.pc.in "${PROJECT_BINARY_DIR}/wakebal.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/wakebal.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${PROJECT_BINARY_DIR}/wakebal.pc" DESTINATION "${CMAKE_INSTALL_DATADIR}/pkgconfig")
 
 set(CPACK_PACKAGE_NAME wakebal)
 set(CPACK_PACKAGE_VENDOR wakebal)
 set(CPACK_PACKAGE_CONTACT "The authors of wakebal")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "simulator of kernel wakeups, placement and load balancing")
-set(CPACK_PACKAGE_DESCRIPTION "Predicts throughput and latency of communicating tasks (pipes, loopback TCP, hackbench)
-under the schedulers of named kernel versions on described machines, explains
-them, runs parameter studies, and compares predictions with real runs.")
+set(CPACK_PACKAGE_DESCRIPTION "Predicts throughput and latency of communicating tasks (pipes, loopback
+TCP, hackbench) under the schedulers of named kernel versions on described
+machines, explains them, runs parameter studies, and compares predictions
+with real runs.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR DEB)
+# In a Debian package only: its changelog, and why one program is linked as it is.
+set(deb_tree "${PROJECT_BINARY_DIR}/deb_tree/usr")
+configure_file(cmake/deb_changelog "${deb_tree}/share/doc/wakebal/changelog" @ONLY)
+configure_file(cmake/deb_overrides "${deb_tree}/share/lintian/overrides/wakebal" COPYONLY)
+if(WB_GZIP)
+    execute_process(COMMAND "${WB_GZIP}" -9nf "${deb_tree}/share/doc/wakebal/changelog" COMMAND_ERROR_IS_FATAL ANY)
+endif()
+set(CPACK_INSTALLED_DIRECTORIES "${PROJECT_BINARY_DIR}/deb_tree" .)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)

@@ -206,6 +206,23 @@ enum plot_status plot_draw(const json_t *doc, const struct plot_options *o, char
     return st;
 }
 
+const char *plot_option_unused(const struct plot_options *o)
+{
+    const struct {
+        bool given;
+        unsigned obeys;
+        const char *name;
+    } list[] = {{o->metric, PLOT_OBEYS_METRIC, "--metric"},
+                {o->x, PLOT_OBEYS_X, "--x"},
+                {o->y, PLOT_OBEYS_Y, "--y"},
+                {o->series, PLOT_OBEYS_SERIES, "--series"},
+                {o->facets, PLOT_OBEYS_FACETS, "--facets"},
+                {o->nkeep, PLOT_OBEYS_ONLY, "--only"}};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(list); i++)
+        if (list[i].given && !(plot_ops_of[o->kind]->obeys & list[i].obeys)) return list[i].name;
+    return NULL;
+}
+
 enum plot_kind plot_kind_for(const json_t *doc)
 {
     const char *schema = plot_string(doc, "schema");

@@ -49,7 +49,8 @@ struct plot_options {
     size_t nonly;
     const char *const *name; /* legend for each of `only`; NULL = the labels */
     /* Axes of a sweep, by key ("workload.copies") or its last words ("copies"); several with commas. NULL: chosen.
-     * lines: x, series, facets; heat: x, y, facets; bars: x, series and facets are the order, series the colour. */
+     * lines: x, series, facets; heat: x, y, facets; bars: x, series and facets are the order, series the colour;
+     * windows, cdf, stacks: facets, and what else differs becomes curves or rows. */
     const char *x, *y, *series, *facets;
     const char *const *keep; /* "KEY=VALUE[,VALUE]": only points with these coordinates; all must hold */
     size_t nkeep;
@@ -65,6 +66,8 @@ enum plot_status {
     PLOT_REFUSED,    /* gnuplot complained */
     PLOT_NO_WRITE    /* a file could not be written */
 };
+/* The first option ("--x") of *o that its kind would not obey; NULL: there is none. */
+const char *plot_option_unused(const struct plot_options *o);
 /* *why: a malloc'd sentence unless PLOT_DONE. */
 enum plot_status plot_draw(const json_t *doc, const struct plot_options *o, char **why) WB_MUST_USE;
 /* The kind that suits a document best when nobody says; PLOT_KINDS: it is none of ours. */

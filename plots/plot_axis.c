@@ -318,6 +318,27 @@ static bool choose_rest(struct plot_input *in, struct plot_axes *a, const struct
     return !left;
 }
 
+static bool few_enough(struct plot_input *in, const struct plot_axes *a, size_t most_series)
+{
+    if (a->facet.n <= PLOT_PANELS_MAX && a->series.n <= most_series) return true;
+    bool facets = a->facet.n > PLOT_PANELS_MAX;
+    snprintf(in->why, sizeof in->why, "nothing to draw: %zu %s of '%.80s' are more than %zu; keep some with --only",
+             facets ? a->facet.n : a->series.n, facets ? "panels" : "series", facets ? a->facet.name : a->series.name,
+             facets ? (size_t)PLOT_PANELS_MAX : most_series);
+    return false;
+}
+
+bool plot_axes_read_facets(struct plot_input *in, struct plot_axes *a, size_t most_series)
+{
+    struct keys k = {.n = 0};
+    collect_keys(in, &k);
+    if (!ask(in, &a->facet, in->o->facets, &k)) return false;
+    for (const char *key; (key = next_open(in, a, &k));) add_key(&a->series, key);
+    read_values(in, &a->series);
+    read_values(in, &a->facet);
+    return few_enough(in, a, most_series);
+}
+
 bool plot_axes_read(struct plot_input *in, struct plot_axes *a, bool heat)
 {
     struct keys k = {.n = 0};
@@ -334,12 +355,7 @@ bool plot_axes_read(struct plot_input *in, struct plot_axes *a, bool heat)
     read_values(in, &a->x);
     read_values(in, &a->series);
     read_values(in, &a->facet);
-    if (a->facet.n <= PLOT_PANELS_MAX && (heat || a->series.n <= PLOT_SERIES_MAX)) return true;
-    bool facets = a->facet.n > PLOT_PANELS_MAX;
-    snprintf(in->why, sizeof in->why, "nothing to draw: %zu %s of '%.80s' are more than %d; keep some with --only",
-             facets ? a->facet.n : a->series.n, facets ? "panels" : "series", facets ? a->facet.name : a->series.name,
-             facets ? PLOT_PANELS_MAX : PLOT_SERIES_MAX);
-    return false;
+    return few_enough(in, a, heat ? SIZE_MAX : PLOT_SERIES_MAX);
 }
 
 size_t plot_axes_find(const struct plot_input *in, const struct plot_axes *a, size_t x, size_t series, size_t facet)

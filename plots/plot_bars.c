@@ -142,6 +142,8 @@ static void forget_bars(struct plot_input *in)
 
 const struct plot_ops plot_bars = {.name = "bars",
                                    .schema = "wakebal.result",
+                                   .obeys = PLOT_OBEYS_METRIC | PLOT_OBEYS_X | PLOT_OBEYS_SERIES | PLOT_OBEYS_FACETS |
+                                            PLOT_OBEYS_ONLY,
                                    .prepare = prepare_bars,
                                    .data = write_bars,
                                    .word = word_bars,

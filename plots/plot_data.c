@@ -45,13 +45,23 @@ static bool has_windows(const json_t *result, const char *metric)
 }
 
 struct windows {
+    struct plot_facets *facets; /* NULL: one panel, with a legend of all results */
     struct plot_panels panels;
     size_t key_columns;
 };
 
+/* The legend of small multiples names curves. */
+static bool facet_curves(struct plot_input *in, struct plot_facets **facets)
+{
+    if (!in->o->facets) return true;
+    struct plot_facets *fa = *facets = plot_facets_read(in, PLOT_SERIES_MAX);
+    if (fa && fa->name) fa->panels.key_rows = plot_key_rows(in, fa->name, fa->axes.series.n, &fa->key_columns);
+    return fa;
+}
+
 static bool prepare_windows(struct plot_input *in)
 {
-    if (!plot_keep_with(in, has_windows, PLOT_SERIES_MAX)) {
+    if (!plot_keep_with(in, has_windows, in->o->facets ? SIZE_MAX : PLOT_SERIES_MAX)) {
         snprintf(in->why, sizeof in->why,
                  "nothing to draw: no result has windows of '%.60s'; runs shorter than a window have none: "
                  "--set run.window=1ms",
@@ -69,6 +79,10 @@ static bool prepare_windows(struct plot_input *in)
     struct windows *w = in->own = plot_need(calloc(1, sizeof *w));
     w->panels = (struct plot_panels){.n = 1, .columns = 1, .rows = 1};
     w->panels.key_rows = plot_key_rows(in, in->label, in->n, &w->key_columns);
+    if (!facet_curves(in, &w->facets)) return false;
+    if (!w->facets) return true;
+    in->height = 170 + 380 * w->facets->panels.rows;
+    in->rows = 8 + 26 * w->facets->panels.rows;
     return true;
 }
 
@@ -103,13 +117,48 @@ static void put_time(FILE *f, const struct plot_input *in, bool end)
     fprintf(f, "%.6g", end ? last : first);
 }
 
+static const char *share_range(const struct plot_input *in) /* off the axis */
+{
+    return in->o->format == PLOT_TERMINAL ? "-0.15:1.15" : "-0.04:1.04";
+}
+
+static void windows_entries(FILE *f, const struct plot_input *in)
+{
+    plot_facets_entries(f, ((const struct windows *)in->own)->facets);
+}
+
+/* The figure over the share of time together, in each panel. */
+static void put_windows_panels(FILE *f, const struct plot_input *in)
+{
+    const struct plot_facets *fa = ((const struct windows *)in->own)->facets;
+    const struct plot_panels *p = &fa->panels;
+    plot_facets_begin(f, in, fa, windows_entries);
+    fputs("set xrange [", f);
+    put_time(f, in, false);
+    fputc(':', f);
+    put_time(f, in, true);
+    fputs("]\n", f);
+    for (size_t i = 0; i < p->n; i++) {
+        plot_put_panel(f, in, p, i, &fa->axes.facet, "", in->unit.axis);
+        plot_put_panel_part(f, in, p, i, 0.42, 1);
+        fprintf(f, "set format x ''\nset ytics auto nomirror\nset yrange [0:%.6g]\n",
+                in->span > 0 ? in->span * 1.1 : 1);
+        plot_facets_curves(f, in, fa, i, "2");
+        plot_put_panel(f, in, p, i, &fa->axes.facet, "simulated time (s)", "together");
+        plot_put_panel_part(f, in, p, i, 0, 0.36);
+        fprintf(f, "unset title\nset format x '%%g'\nset ytics 0,0.5,1\nset yrange [%s]\n", share_range(in));
+        plot_facets_curves(f, in, fa, i, "3");
+    }
+    fputs("unset multiplot", f);
+}
+
 static bool word_windows(FILE *f, const struct plot_input *in, const char *word)
 {
     const struct windows *w = in->own;
+    if (!strcmp(word, "PANELS")) return put_windows_panels(f, in), true;
     if (!strcmp(word, "KEY")) return plot_put_key(f, in, &w->panels, w->key_columns), true;
     if (!strcmp(word, "TMARGIN")) return fprintf(f, "%.1f", 2.6 + w->panels.key_rows * 1.1), true;
-    if (!strcmp(word, "SHARES")) /* off the axis */
-        return fputs(in->o->format == PLOT_TERMINAL ? "-0.15:1.15" : "-0.04:1.04", f), true;
+    if (!strcmp(word, "SHARES")) return fputs(share_range(in), f), true;
     if (!strcmp(word, "XMIN")) return put_time(f, in, false), true;
     if (!strcmp(word, "XMAX")) return put_time(f, in, true), true;
     if (!strcmp(word, "YMAX")) return fprintf(f, "%.6g", in->span > 0 ? in->span * 1.1 : 1), true;
@@ -118,11 +167,20 @@ static bool word_windows(FILE *f, const struct plot_input *in, const char *word)
     return false;
 }
 
+static void forget_windows(struct plot_input *in)
+{
+    struct windows *w = in->own;
+    if (w) plot_facets_free(w->facets);
+    free(w);
+}
+
 const struct plot_ops plot_windows = {.name = "windows",
                                       .schema = "wakebal.result",
+                                      .obeys = PLOT_OBEYS_METRIC | PLOT_OBEYS_FACETS | PLOT_OBEYS_ONLY,
                                       .prepare = prepare_windows,
                                       .data = write_windows,
-                                      .word = word_windows};
+                                      .word = word_windows,
+                                      .forget = forget_windows};
 
 /* ------------------------------------------------------------------ distribution */
 static const json_t *bins_of(const json_t *metric)
@@ -151,7 +209,7 @@ static void cdf_block(FILE *f, const struct plot_input *in, size_t i)
 
 static bool prepare_cdf(struct plot_input *in)
 {
-    if (!plot_keep_with(in, has_hist, PLOT_SERIES_MAX)) {
+    if (!plot_keep_with(in, has_hist, in->o->facets ? SIZE_MAX : PLOT_SERIES_MAX)) {
         snprintf(in->why, sizeof in->why, "nothing to draw: no result has a histogram of '%.60s'", in->metric);
         return false;
     }
@@ -160,7 +218,41 @@ static bool prepare_cdf(struct plot_input *in)
     snprintf(in->caption, sizeof in->caption, "all replications together");
     in->height = 600;
     in->rows = 32;
-    return true;
+    struct plot_facets *fa = NULL;
+    bool good = facet_curves(in, &fa);
+    in->own = fa;
+    return good;
+}
+
+/* Panels can be compared when they have the same axis: from the first bin to the last of all results. */
+static void put_cdf_range(FILE *f, const struct plot_input *in)
+{
+    double first = INFINITY, last = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        const json_t *bins = bins_of(plot_metric(in->result[i], in->metric));
+        first = fmin(first, fmax(plot_number(json_array_get(json_array_get(bins, 0), 0)), 1));
+        last = fmax(last, plot_number(json_array_get(json_array_get(bins, json_array_size(bins) - 1), 1)));
+    }
+    fprintf(f, "set xrange [%.6g:%.6g]\n", first * 1e-12 * in->unit.scale, last * 1e-12 * in->unit.scale);
+}
+
+static void cdf_entries(FILE *f, const struct plot_input *in)
+{
+    plot_facets_entries(f, in->own);
+}
+
+static void put_cdf_panels(FILE *f, const struct plot_input *in)
+{
+    const struct plot_facets *fa = in->own;
+    plot_facets_begin(f, in, fa, cdf_entries);
+    fputs("set logscale x\nset yrange [-0.02:1.03]\nset ytics (0, 0.25, 'median' 0.5, 0.75, 'p90' 0.9, 'p99' 0.99)\n",
+          f);
+    put_cdf_range(f, in);
+    for (size_t i = 0; i < fa->panels.n; i++) {
+        plot_put_panel(f, in, &fa->panels, i, &fa->axes.facet, in->unit.axis, "share of values not above");
+        plot_facets_curves(f, in, fa, i, "2");
+    }
+    fputs("unset multiplot", f);
 }
 
 static void write_cdf(FILE *f, const struct plot_input *in)
@@ -171,8 +263,19 @@ static void write_cdf(FILE *f, const struct plot_input *in)
 static bool word_cdf(FILE *f, const struct plot_input *in, const char *word)
 {
     if (!strcmp(word, "PLOT_TOP")) return put_lines(f, in, "2"), true;
+    if (!strcmp(word, "PANELS")) return put_cdf_panels(f, in), true;
     return false;
 }
 
-const struct plot_ops plot_cdf = {
-    .name = "cdf", .schema = "wakebal.result", .prepare = prepare_cdf, .data = write_cdf, .word = word_cdf};
+static void forget_cdf(struct plot_input *in)
+{
+    plot_facets_free(in->own);
+}
+
+const struct plot_ops plot_cdf = {.name = "cdf",
+                                  .schema = "wakebal.result",
+                                  .obeys = PLOT_OBEYS_METRIC | PLOT_OBEYS_FACETS | PLOT_OBEYS_ONLY,
+                                  .prepare = prepare_cdf,
+                                  .data = write_cdf,
+                                  .word = word_cdf,
+                                  .forget = forget_cdf};

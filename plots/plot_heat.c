@@ -177,6 +177,8 @@ static void forget_heat(struct plot_input *in)
 
 const struct plot_ops plot_heat = {.name = "heat",
                                    .schema = "wakebal.result",
+                                   .obeys = PLOT_OBEYS_METRIC | PLOT_OBEYS_X | PLOT_OBEYS_Y | PLOT_OBEYS_FACETS |
+                                            PLOT_OBEYS_ONLY,
                                    .prepare = prepare_heat,
                                    .data = write_heat,
                                    .word = word_heat,

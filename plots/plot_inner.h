@@ -31,13 +31,24 @@ struct plot_input {
     double span;            /* largest value shown */
     uint32_t width, height; /* of the picture, pixels */
     uint32_t rows;          /* of the terminal's picture */
+    bool panelled;          /* small multiples of a kind that has a template for one panel */
     void *own;              /* of the kind */
     char why[512];          /* when prepare() says no */
     const char *dat;        /* name of the data file, without folder */
 };
 
+enum {
+    PLOT_OBEYS_METRIC = 1,
+    PLOT_OBEYS_X = 2,
+    PLOT_OBEYS_Y = 4,
+    PLOT_OBEYS_SERIES = 8,
+    PLOT_OBEYS_FACETS = 16,
+    PLOT_OBEYS_ONLY = 32
+};
+
 struct plot_ops {
     const char *name, *schema; /* what schema begins with */
+    unsigned obeys;            /* which options on points mean something */
     bool (*prepare)(struct plot_input *in);
     void (*data)(FILE *f, const struct plot_input *in);
     bool (*word)(FILE *f, const struct plot_input *in, const char *word); /* false: not mine; may be NULL */
@@ -98,6 +109,8 @@ struct plot_axes {
 };
 /* Read o->x, o->series (or o->y), o->facets, choose what is not named. false: in->why. */
 bool plot_axes_read(struct plot_input *in, struct plot_axes *a, bool heat);
+/* Read o->facets alone; what else tells results of a panel apart becomes the series. false: in->why. */
+bool plot_axes_read_facets(struct plot_input *in, struct plot_axes *a, size_t most_series);
 void plot_axes_free(struct plot_axes *a);
 /* The result at this place, or SIZE_MAX. */
 size_t plot_axes_find(const struct plot_input *in, const struct plot_axes *a, size_t x, size_t series, size_t facet);
@@ -116,11 +129,35 @@ void plot_put_panel(FILE *f, const struct plot_input *in, const struct plot_pane
 /* Lines that a legend of these texts needs, and its place over the panels. */
 unsigned plot_key_rows(const struct plot_input *in, char *const *text, size_t n, size_t *columns);
 void plot_put_key(FILE *f, const struct plot_input *in, const struct plot_panels *p, size_t columns);
+/* Only a part of the i-th panel's height, from 0 (bottom) to 1: for two plots over each other in one panel. */
+void plot_put_panel_part(FILE *f, const struct plot_input *in, const struct plot_panels *p, size_t i, double from,
+                         double until);
 /* The same as a panel of its own; `entries` writes what is plotted: NaN with titles. */
 void plot_put_key_panel(FILE *f, const struct plot_input *in, const struct plot_panels *p, size_t columns,
                         void (*entries)(FILE *f, const struct plot_input *in));
 /* "copies=4", or the value alone where it explains itself. Malloc'd. */
 char *plot_value_name(const struct plot_axis *a, size_t i);
+
+/* ---- small multiples (plot_facets.c) ---- */
+/* For kinds that draw a curve or a row a result: with o->facets the results are dealt out to panels, and a curve has
+ * the same look in all of them. The script is then "@HEAD@ @PANELS@" instead of the kind's template. */
+struct plot_facets {
+    struct plot_axes axes; /* x is not used */
+    struct plot_panels panels;
+    char **name; /* [axes.series.n] of the curves; NULL: there is one a panel, and it needs no name */
+    size_t key_columns;
+};
+/* Sets in->panelled. NULL: in->why. */
+struct plot_facets *plot_facets_read(struct plot_input *in, size_t most_series);
+void plot_facets_free(struct plot_facets *f);
+/* Legend of the curves, in the looks of plot_lines: the begin of a multiplot. */
+void plot_facets_begin(FILE *f, const struct plot_input *in, const struct plot_facets *fa,
+                       void (*entries)(FILE *f, const struct plot_input *in));
+/* "NaN with linespoints ls 1 title 'copies=1', ..." */
+void plot_facets_entries(FILE *f, const struct plot_facets *fa);
+/* Curves of a panel: column `column` over column 1 of the blocks of its results, which stand in order of results. */
+void plot_facets_curves(FILE *f, const struct plot_input *in, const struct plot_facets *fa, size_t panel,
+                        const char *column);
 
 /* ---- scripts, files, gnuplot ---- */
 void plot_write_script(FILE *f, const struct plot_input *in, const char *gp, const char *picture);

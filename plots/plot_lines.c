@@ -189,6 +189,8 @@ static void forget_lines(struct plot_input *in)
 
 const struct plot_ops plot_lines = {.name = "lines",
                                     .schema = "wakebal.result",
+                                    .obeys = PLOT_OBEYS_METRIC | PLOT_OBEYS_X | PLOT_OBEYS_SERIES | PLOT_OBEYS_FACETS |
+                                             PLOT_OBEYS_ONLY,
                                     .prepare = prepare_lines,
                                     .data = write_lines,
                                     .word = word_lines,

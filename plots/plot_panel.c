@@ -57,6 +57,15 @@ static struct place place_of(const struct plot_input *in, const struct plot_pane
     return (struct place){left, left + w, top - h, top};
 }
 
+void plot_put_panel_part(FILE *f, const struct plot_input *in, const struct plot_panels *p, size_t i, double from,
+                         double until)
+{
+    struct place all = place_of(in, p, i), part = all;
+    part.bottom = all.bottom + from * (all.top - all.bottom);
+    part.top = all.bottom + until * (all.top - all.bottom);
+    put_place(f, part);
+}
+
 void plot_put_panel(FILE *f, const struct plot_input *in, const struct plot_panels *p, size_t i,
                     const struct plot_axis *facet, const char *x_name, const char *y_name)
 {

@@ -80,7 +80,8 @@ void plot_write_script(FILE *f, const struct plot_input *in, const char *gp, con
     const struct plot_ops *ops = plot_ops_of[in->o->kind];
     struct script s = {.in = in, .gp = gp, .picture = picture};
     char word[32];
-    for (const char *p = plot_template(in->o->kind); *p;) {
+    /* The template of lines is head and panels, and nothing else. */
+    for (const char *p = plot_template(in->panelled ? PLOT_LINES : in->o->kind); *p;) {
         const char *at = strchr(p, '@'), *end = at ? strchr(at + 1, '@') : NULL;
         if (!end) {
             fputs(p, f);

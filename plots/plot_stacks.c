@@ -20,6 +20,7 @@ struct stacks {
     struct plot_value *share; /* [results][n] */
     size_t key_columns;
     struct plot_panels panels;
+    struct plot_facets *facets; /* NULL: one panel, a row a result */
 };
 
 struct category {
@@ -84,11 +85,25 @@ static void fill(struct plot_input *in, struct stacks *s, const struct category 
     }
 }
 
+/* Rows of equal coordinates stand at the same height in all panels; their names are beside the leftmost. */
+static bool facet_rows(struct plot_input *in, struct stacks *s)
+{
+    struct plot_facets *fa = s->facets = plot_facets_read(in, PLOT_BARS_MAX);
+    if (!fa) return false;
+    size_t longest = 0;
+    for (size_t i = 0; fa->name && i < fa->axes.series.n; i++)
+        longest = WB_MAX(longest, plot_text_columns(fa->name[i]));
+    fa->panels.left = (unsigned)longest + 3;
+    fa->panels.key_rows = s->panels.key_rows;
+    in->height = 150 + fa->panels.rows * (90 + 44 * (uint32_t)fa->axes.series.n);
+    return true;
+}
+
 static bool prepare_stacks(struct plot_input *in)
 {
     struct stacks *s = in->own = plot_need(calloc(1, sizeof *s));
     struct category c[64];
-    if (!plot_keep_with(in, has_time, PLOT_BARS_MAX)) {
+    if (!plot_keep_with(in, has_time, in->o->facets ? SIZE_MAX : PLOT_BARS_MAX)) {
         snprintf(in->why, sizeof in->why, "nothing to draw: no result has times by category");
         return false;
     }
@@ -99,37 +114,52 @@ static bool prepare_stacks(struct plot_input *in)
     s->panels = (struct plot_panels){.n = 1, .columns = 1, .rows = 1};
     in->height = WB_MAX(190 + 44 * (uint32_t)in->n, 300u);
     s->panels.key_rows = plot_key_rows(in, s->name, s->n, &s->key_columns);
-    return true;
+    return !in->o->facets || facet_rows(in, s);
 }
 
-/* One line a piece: from, until, row, its interval around `until`, its number. */
+/* The i-th piece of the k-th result: from, until, row, its interval around `until`, its number. */
+static void put_piece(FILE *f, const struct plot_input *in, size_t i, size_t k)
+{
+    const struct stacks *s = in->own;
+    const struct plot_value *v = &s->share[k * s->n];
+    double from = 0, share = v[i].mean * 100, half = (v[i].hi - v[i].lo) * 50;
+    double narrow = s->facets ? s->facets->panels.columns : 1; /* room for numbers shrinks with the panel */
+    bool idle = i + 1 == s->n;                                 /* begins where work ends */
+    for (size_t j = 0; j < i; j++) from += v[j].mean * 100;
+    fprintf(f, "%.9g %.9g %zu", from, from + share, s->facets ? s->facets->axes.series.place[k] : k);
+    plot_put(f, idle ? 100 - v[i].hi * 100 : from + v[i].lo * 100);
+    plot_put(f, idle ? 100 - v[i].lo * 100 : from + v[i].hi * 100);
+    if (share >= 10 * narrow && isfinite(half))
+        fprintf(f, " \"%.0f\u00b1%.*f\"", share, half < 1, half);
+    else if (share >= 4 * narrow)
+        fprintf(f, " \"%.*f\"", share < 10, share);
+    else
+        fputs(" \"\"", f);
+    fprintf(f, " \"%s\"\n", in->label[k]);
+}
+
+/* A block a piece and panel. */
 static void write_stacks(FILE *f, const struct plot_input *in)
 {
     const struct stacks *s = in->own;
-    for (size_t i = 0; i < s->n; i++) {
-        fprintf(f, "%s# \"%s\": from_%% until_%% row ends_low ends_high shown \"point\"\n", i ? "\n\n" : "",
+    size_t panels = s->facets ? s->facets->panels.n : 1;
+    for (size_t b = 0; b < s->n * panels; b++) {
+        size_t i = b % s->n, panel = b / s->n;
+        fprintf(f, "%s# %s%s%s\"%s\": from_%% until_%% row ends_low ends_high shown \"point\"\n", b ? "\n\n" : "",
+                s->facets ? "\"" : "", s->facets ? s->facets->axes.facet.value[panel].text : "", s->facets ? "\" " : "",
                 s->name[i]);
-        for (size_t k = 0; k < in->n; k++) {
-            const struct plot_value *v = &s->share[k * s->n];
-            double from = 0, share = v[i].mean * 100;
-            for (size_t j = 0; j < i; j++) from += v[j].mean * 100;
-            fprintf(f, "%.9g %.9g %zu", from, from + share, k);
-            bool idle = i + 1 == s->n; /* begins where work ends */
-            plot_put(f, idle ? 100 - v[i].hi * 100 : from + v[i].lo * 100);
-            plot_put(f, idle ? 100 - v[i].lo * 100 : from + v[i].hi * 100);
-            double half = (v[i].hi - v[i].lo) * 50;
-            if (share >= 10 && isfinite(half))
-                fprintf(f, " \"%.0f\u00b1%.*f\"", share, half < 1, half);
-            else if (share >= 4)
-                fprintf(f, " \"%.*f\"", share < 10, share);
-            else
-                fputs(" \"\"", f);
-            fprintf(f, " \"%s\"\n", in->label[k]);
-        }
+        for (size_t k = 0; k < in->n; k++)
+            if (!s->facets || s->facets->axes.facet.place[k] == panel) put_piece(f, in, i, k);
     }
 }
 
-static void put_pieces(FILE *f, const struct plot_input *in)
+/* Is the i-th piece what is left of the small ones? */
+static bool is_other(const struct stacks *s, size_t i)
+{
+    return i + 2 == s->n && !strcmp(s->name[i], "other");
+}
+
+static const char *look_of(const struct stacks *s, size_t i)
 {
     /* Light and dark take turns, so that neighbours differ in grey too. */
     static const char *const look[PIECES_MAX] = {"fs solid 1 border lc rgb '#222222' fc rgb '#0072B2'",
@@ -140,34 +170,77 @@ static void put_pieces(FILE *f, const struct plot_input *in)
                                                  "fs pattern 5 border lc rgb '#222222' fc rgb '#E69F00'",
                                                  "fs pattern 6 border lc rgb '#222222' fc rgb '#CC79A7'",
                                                  "fs pattern 4 border lc rgb '#222222' fc rgb '#666666'"};
+    if (i + 1 == s->n) return "fs solid 1 border lc rgb '#222222' fc rgb '#FFFFFF'";
+    return is_other(s, i) ? look[PIECES_MAX - 2] : look[i];
+}
+
+/* Blocks from `block` on; `names`: of rows, and the legend. */
+static void put_pieces(FILE *f, const struct plot_input *in, size_t block, bool names)
+{
     static const char *const text[PIECES_MAX] = {"#FFFFFF", "#000000", "#FFFFFF", "#000000",
                                                  "#FFFFFF", "#000000", "#000000", "#000000"};
     const struct stacks *s = in->own;
     fputs("plot ", f);
     for (size_t i = 0; i < s->n; i++) {
-        bool idle = i + 1 == s->n, other = i + 2 == s->n && !strcmp(s->name[i], "other");
         if (i)
             fputs("''", f);
         else
             plot_put_quoted(f, in->dat);
-        fprintf(f, " index %zu using (($1+$2)/2):3:(($2-$1)/2):(0.36)%s with boxxyerror %s title ", i,
-                i ? "" : ":ytic(7)",
-                idle    ? "fs solid 1 border lc rgb '#222222' fc rgb '#FFFFFF'"
-                : other ? look[PIECES_MAX - 2]
-                        : look[i]);
-        plot_put_quoted(f, s->name[i]);
+        fprintf(f, " index %zu using (($1+$2)/2):3:(($2-$1)/2):(0.36)%s with boxxyerror %s ", block + i,
+                i || !names ? "" : ":ytic(7)", look_of(s, i));
+        fputs(names ? "title " : "notitle", f);
+        if (names) plot_put_quoted(f, s->name[i]);
         fputs(", \\\n     ", f);
-        if (!other)
-            fprintf(f, "'' index %zu using (($1+$2)/2):3:6 with labels tc rgb '%s' notitle, \\\n     ", i,
-                    idle ? "#000000" : text[i]);
+        if (!is_other(s, i))
+            fprintf(f, "'' index %zu using (($1+$2)/2):3:6 with labels tc rgb '%s' notitle, \\\n     ", block + i,
+                    i + 1 == s->n ? "#000000" : text[i]);
     }
-    fprintf(f, "'' index %zu using 1:($3+0.43):4:5 with xerrorbars pt 0 lw 2 lc rgb '#000000' notitle", s->n - 1);
+    fprintf(f, "'' index %zu using 1:($3+0.43):4:5 with xerrorbars pt 0 lw 2 lc rgb '#000000' notitle",
+            block + s->n - 1);
+}
+
+/* ------------------------------------------------------------------ panels */
+static void put_entries(FILE *f, const struct plot_input *in)
+{
+    const struct stacks *s = in->own;
+    for (size_t i = 0; i < s->n; i++) {
+        fprintf(f, "%sNaN with boxes %s title ", i ? ", " : "", look_of(s, i));
+        plot_put_quoted(f, s->name[i]);
+    }
+}
+
+static void put_row_names(FILE *f, const struct plot_facets *fa, bool shown)
+{
+    fputs("set ytics scale 0 (", f);
+    for (size_t i = 0; fa->name && i < fa->axes.series.n; i++) {
+        fputs(i ? ", " : "", f);
+        plot_put_quoted(f, shown ? fa->name[i] : "");
+        fprintf(f, " %zu", i);
+    }
+    fputs(fa->name ? ") noenhanced\n" : "'' 0)\n", f);
+}
+
+static void put_panels(FILE *f, const struct plot_input *in)
+{
+    const struct stacks *s = in->own;
+    const struct plot_facets *fa = s->facets;
+    fputs("set multiplot\nunset key\n", f);
+    plot_put_key_panel(f, in, &fa->panels, s->key_columns, put_entries);
+    fprintf(f, "set border 1\nset xrange [0:100]\nset yrange [%zu-0.4:-0.6]\n", fa->axes.series.n);
+    for (size_t i = 0; i < fa->panels.n; i++) {
+        plot_put_panel(f, in, &fa->panels, i, &fa->axes.facet, "share of CPU time, all CPUs (%)", "");
+        put_row_names(f, fa, i % fa->panels.columns == 0);
+        put_pieces(f, in, i * s->n, false);
+        fputc('\n', f);
+    }
+    fputs("unset multiplot", f);
 }
 
 static bool word_stacks(FILE *f, const struct plot_input *in, const char *word)
 {
     const struct stacks *s = in->own;
-    if (!strcmp(word, "PIECES")) return put_pieces(f, in), true;
+    if (!strcmp(word, "PANELS")) return put_panels(f, in), true;
+    if (!strcmp(word, "PIECES")) return put_pieces(f, in, 0, true), true;
     if (!strcmp(word, "KEY")) return plot_put_key(f, in, &s->panels, s->key_columns), true;
     if (!strcmp(word, "TMARGIN")) return fprintf(f, "%.1f", 3.2 + s->panels.key_rows * 1.2), true;
     if (strcmp(word, "LMARGIN")) return false;
@@ -178,29 +251,46 @@ static bool word_stacks(FILE *f, const struct plot_input *in, const char *word)
 }
 
 /* ------------------------------------------------------------------ as text */
+static const char piece_letter[] = "#=+*%o&x:";
+
+static char letter_of(const struct stacks *s, size_t i)
+{
+    return i + 1 == s->n ? '.' : piece_letter[i];
+}
+
+/* A bar of letters, and under it what they stand for. */
+static void text_row(FILE *to, const struct plot_input *in, size_t k, size_t label)
+{
+    const struct stacks *s = in->own;
+    size_t width = plot_columns(in->o), at = 0;
+    width = width > label + 32 ? width - label - 2 : 30;
+    fprintf(to, "%*s%s  ", (int)(label - plot_text_columns(in->label[k])), "", in->label[k]);
+    double until = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        until += s->share[k * s->n + i].mean;
+        for (; at < (size_t)(until * (double)width + 0.5); at++) fputc(letter_of(s, i), to);
+    }
+    fprintf(to, "\n%*s  ", (int)label, "");
+    for (size_t i = 0; i < s->n; i++) {
+        struct plot_value v = s->share[k * s->n + i];
+        fprintf(to, "%s%c %s %.1f", i ? "  " : "", letter_of(s, i), s->name[i], v.mean * 100);
+        if (isfinite(v.hi)) fprintf(to, "%s%.1f", in->o->unicode ? "\u00b1" : "+-", (v.hi - v.lo) * 50);
+    }
+    fputc('\n', to);
+}
+
 static void text_stacks(FILE *to, const struct plot_input *in)
 {
-    static const char letters[] = "#=+*%o&x:";
     const struct stacks *s = in->own;
-    size_t label = 0, width = plot_columns(in->o);
+    size_t label = 0, panels = s->facets ? s->facets->panels.n : 1;
     for (size_t i = 0; i < in->n; i++) label = WB_MAX(label, plot_text_columns(in->label[i]));
-    width = width > label + 32 ? width - label - 2 : 30;
     fprintf(to, "%s\n%*sshare of CPU time, all CPUs (%%)\n", in->title, (int)label + 2, "");
-    for (size_t k = 0; k < in->n; k++) {
-        fprintf(to, "%*s%s  ", (int)(label - plot_text_columns(in->label[k])), "", in->label[k]);
-        double until = 0;
-        size_t at = 0;
-        for (size_t i = 0; i < s->n; i++) {
-            until += s->share[k * s->n + i].mean;
-            for (; at < (size_t)(until * (double)width + 0.5); at++) fputc(i + 1 == s->n ? '.' : letters[i], to);
-        }
-        fprintf(to, "\n%*s  ", (int)label, "");
-        for (size_t i = 0; i < s->n; i++) {
-            struct plot_value v = s->share[k * s->n + i];
-            fprintf(to, "%s%c %s %.1f", i ? "  " : "", i + 1 == s->n ? '.' : letters[i], s->name[i], v.mean * 100);
-            if (isfinite(v.hi)) fprintf(to, "%s%.1f", in->o->unicode ? "\u00b1" : "+-", (v.hi - v.lo) * 50);
-        }
-        fputc('\n', to);
+    for (size_t p = 0; p < panels; p++) {
+        char *name = s->facets ? plot_value_name(&s->facets->axes.facet, p) : NULL;
+        if (name) fprintf(to, "%s%s\n", p ? "\n" : "", name);
+        free(name);
+        for (size_t k = 0; k < in->n; k++)
+            if (!s->facets || s->facets->axes.facet.place[k] == p) text_row(to, in, k, label);
     }
     fprintf(to, "%s\n\n", in->caption);
 }
@@ -210,12 +300,14 @@ static void forget_stacks(struct plot_input *in)
     struct stacks *s = in->own;
     if (!s) return;
     for (size_t i = 0; i < s->n; i++) free(s->name[i]);
+    plot_facets_free(s->facets);
     free(s->share);
     free(s);
 }
 
 const struct plot_ops plot_stacks = {.name = "stacks",
                                      .schema = "wakebal.result",
+                                     .obeys = PLOT_OBEYS_FACETS | PLOT_OBEYS_ONLY,
                                      .prepare = prepare_stacks,
                                      .data = write_stacks,
                                      .word = word_stacks,

@@ -229,6 +229,7 @@ static void forget_tornado(struct plot_input *in)
 
 const struct plot_ops plot_tornado = {.name = "tornado",
                                       .schema = "wakebal.cases/1",
+                                      .obeys = PLOT_OBEYS_METRIC,
                                       .prepare = prepare_tornado,
                                       .data = write_tornado,
                                       .word = word_tornado,

@@ -46,9 +46,14 @@ mkdir package
 (cd package && cpack -G DEB --config "$build/CPackConfig.cmake") >out 2>&1 || fail "cpack: $(tail -3 out)"
 deb=$(echo package/*.deb)
 dpkg-deb -c "$deb" >content || fail "dpkg-deb -c"
-for file in ./usr/bin/wakebal ./usr/share/man/man1/wakebal.1 ./usr/share/wakebal/machines/smp2.cfg ./usr/include/wakebal/policy.h; do
+for file in ./usr/bin/wakebal ./usr/share/man/man1/wakebal.1 ./usr/share/doc/wakebal/changelog ./usr/share/pkgconfig/wakebal.pc ./usr/share/wakebal/machines/smp2.cfg ./usr/include/wakebal/policy.h; do
     grep -qF "$file" content || fail "$file is not in the package"
 done
+# Nothing that lintian calls wrong, but that the maintainer has no mail address: there is none to give.
+if command -v lintian >/dev/null; then
+    lintian "$deb" 2>/dev/null | grep -E '^[EW]:' | grep -vE 'malformed-contact|bogus-mail-host' >complaints
+    [ -s complaints ] && { fail "lintian:"; cat complaints >&2; }
+fi
 dpkg-deb -x "$deb" unpacked
 works unpacked/usr
 finish

@@ -146,6 +146,30 @@ cmp -s of-db.dat of-json.dat || fail "a study and its export are drawn different
 has of-db.dat '"copies=2"'
 code 0 $w plot s.db --kind lines --x copies --facets message -o facets
 has facets.gp "set title 'message=64KiB'"
+# Small multiples of kinds that draw a curve or a row a point: a panel a value, the same look of a curve in all of them.
+for kind in cdf windows stacks; do
+    code 0 $w plot s.db --kind $kind --facets message -o multi-$kind
+    for panel in 4KiB 64KiB; do has multi-$kind.gp "set title 'message=$panel'"; done
+    [ -s multi-$kind.png ] || fail "no small multiples of $kind"
+    code 0 $w plot s.db --kind $kind --facets message --terminal --ascii --color never
+    has out "message=64KiB"
+    code 0 $w plot s.db --kind $kind --facets message,copies -o four-$kind.svg
+    [ "$(grep -c "^set title '" four-$kind.gp)" -ge 4 ] || fail "four panels of $kind"
+    code 3 $w plot s.db --kind $kind --facets no_such_key -o x
+    has err "no axis is called 'no_such_key'"
+done
+[ "$(grep -c ' ls 1 pi' multi-cdf.gp)" = "$(grep -c ' ls 2 pi' multi-cdf.gp)" ] || fail "curves of the panels do not have the same looks"
+has multi-windows.gp "title 'copies=2'"
+has four-stacks.dat '"message=4KiB, copies=2"'
+# What a kind would not obey is not taken.
+for option in "cdf --x copies" "windows --series copies" "stacks --metric bandwidth" "heat --series copies" "stacks --x copies"; do
+    code 2 $w plot s.db --kind $option -o x
+    has err "has no --"
+done
+code 2 $w plot v.json --facets message -o x
+has err "scatter has no --facets"
+code 2 $w plot pipe --kind timeline --only copies=1 -o x
+ls x.* 2>/dev/null && fail "files of a picture that was refused"
 code 0 $w plot s.db --kind heat --x copies --y message --metric wake_latency.p99 -o heat
 has heat.gp "wake_latency.p99 (us)"
 code 0 $w plot s.db --x message --only copies=2 -o one

@@ -190,6 +190,35 @@ static void test_axes_find_their_places(void **state)
     json_decref(doc);
 }
 
+/* A row a result, at the height of its coordinates in every panel; what is not asked of a kind is told. */
+static void test_facets_of_stacks(void **state)
+{
+    (void)state;
+    char why[512];
+    enum plot_status st;
+    json_t *doc = sweep(), *list = json_object_get(doc, "results"), *r;
+    size_t i;
+    json_array_foreach(list, i, r) json_object_set_new(
+        r, "metrics",
+        json_pack("[{s:s,s:s,s:f},{s:s,s:s,s:f}]", "name", "time.copy", "unit", "1", "mean", 0.25 + 0.01 * (double)i,
+                  "name", "time.idle", "unit", "1", "mean", 0.75 - 0.01 * (double)i));
+    const char *keep[] = {"message=1KiB"};
+    struct plot_options o = {.kind = PLOT_STACKS, .facets = "base", .keep = keep, .nkeep = 1};
+    const char *dat = drawn_data(doc, o, &st, why);
+    assert_int_equal(st, PLOT_NO_GNUPLOT);
+    holds(dat,
+          "# \"a\" \"copy\": from_% until_% row ends_low ends_high shown \"point\"\n0 29 0 NaN NaN \"29\" \"p\"\n0 "
+          "31 1 NaN NaN \"31\" \"p\"\n");
+    holds(dat, "# \"b\" \"idle\": from_% until_% row ends_low ends_high shown \"point\"\n30 100 0 ");
+    o.facets = "nothing";
+    drawn_data(doc, o, &st, why);
+    assert_int_equal(st, PLOT_NOTHING);
+    assert_null(plot_option_unused(&o));
+    o.series = "copies";
+    assert_string_equal(plot_option_unused(&o), "--series");
+    json_decref(doc);
+}
+
 static void test_only_keeps_points(void **state)
 {
     (void)state;
@@ -315,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_files_without_gnuplot),
         cmocka_unit_test(test_bars_as_text),
         cmocka_unit_test(test_axes_find_their_places),
+        cmocka_unit_test(test_facets_of_stacks),
         cmocka_unit_test(test_only_keeps_points),
         cmocka_unit_test(test_matrix_groups_domains),
         cmocka_unit_test(test_timeline_cuts_at_the_window),
