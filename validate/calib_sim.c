@@ -10,12 +10,13 @@
 #include "wakebal/scenario.h"
 
 #define MACHINE_FILE "calibrated-machine.cfg"
+#define KERNEL_FILE "calibrated-kernel.cfg"
 
 /* One shape of scenario; the settings of a figure go on top. */
 static const char *const self_text =
     "schema = 1;\n"
     "machine : { base = \"" MACHINE_FILE "\"; };\n"
-    "kernel : { base = \"%s\"; };\n"
+    "kernel : { base = \"" KERNEL_FILE "\"; };\n"
     "workload = ( { kind = \"custom\"; channels = [ \"p\" ];\n"
     "  tasks = ( { name = \"self\"; cpus = \"%u\"; program = [ \"loop\", \"start trip\", "
     "\"write p %s\", \"readall p %s\", \"stop trip\", \"end\" ]; } ); } );\n"
@@ -24,7 +25,7 @@ static const char *const self_text =
 static const char *const echo_text =
     "schema = 1;\n"
     "machine : { base = \"" MACHINE_FILE "\"; };\n"
-    "kernel : { base = \"%s\"; };\n"
+    "kernel : { base = \"" KERNEL_FILE "\"; };\n"
     "workload = ( { name = \"echo\"; kind = \"custom\"; channels = [ \"to\", \"back\" ];\n"
     "  tasks = ( { name = \"waker\"; cpus = \"%u\"; program = [ \"loop\", \"run %s\", \"start trip\", \"start send\", "
     "\"write to 1 B\", \"stop send\", \"readall back 1 B\", \"stop trip\", \"end\" ]; },\n"
@@ -35,7 +36,7 @@ static const char *const echo_text =
 static const char *const socket_text =
     "schema = 1;\n"
     "machine : { base = \"" MACHINE_FILE "\"; };\n"
-    "kernel : { base = \"%s\"; };\n"
+    "kernel : { base = \"" KERNEL_FILE "\"; };\n"
     "workload = ( { kind = \"%.*s_rr\"; client_cpus = \"0\"; server_cpus = \"0\"; } );\n"
     "run : { duration = \"10 ms\"; warmup = \"1 ms\"; start_spread = \"0 s\"; };\n";
 
@@ -51,7 +52,7 @@ struct calib_sim {
     const struct calib_env *env;
     const struct wb_topology *topo;
     struct wb_reader reader; /* the scenarios keep it */
-    char *machine;           /* text of the machine file */
+    char *machine, *kernel;  /* texts of the machine file and the kernel file */
     char *text;              /* of the scenario that is being loaded */
     struct shape shape[32];
     uint32_t n;
@@ -62,7 +63,10 @@ static int read_text(void *ctx, const char *path, char **text, size_t *len, cons
 {
     const struct calib_sim *s = ctx;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *own = !strcmp(name, MACHINE_FILE) ? s->machine : !strcmp(name, "calibration.cfg") ? s->text : NULL;
+    const char *own = !strcmp(name, MACHINE_FILE)        ? s->machine
+                      : !strcmp(name, KERNEL_FILE)       ? s->kernel
+                      : !strcmp(name, "calibration.cfg") ? s->text
+                                                         : NULL;
     if (!own) return wb_reader_files.read(wb_reader_files.ctx, path, text, len, why);
     *text = strdup(own);
     *len = strlen(own);
@@ -73,7 +77,7 @@ static bool exists(void *ctx, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     (void)ctx;
-    if (!strcmp(name, MACHINE_FILE) || !strcmp(name, "calibration.cfg")) return true;
+    if (!strcmp(name, MACHINE_FILE) || !strcmp(name, KERNEL_FILE) || !strcmp(name, "calibration.cfg")) return true;
     return wb_reader_files.exists(wb_reader_files.ctx, path);
 }
 
@@ -97,12 +101,12 @@ static void write_scenario(const struct calib_sim *s, const char *name, char *ou
     const char *far = strchr(name, '.'), *length = "10 ms";
     for (size_t i = 0; i < WB_ARRAY_SIZE(self); i++)
         if (!strcmp(name, self[i].figure)) {
-            snprintf(out, n, self_text, s->env->kernel_base, 0u, self[i].size, self[i].size);
+            snprintf(out, n, self_text, 0u, self[i].size, self[i].size);
             return;
         }
     for (size_t i = 0; i < WB_ARRAY_SIZE(sockets); i++)
         if (!strcmp(name, sockets[i])) {
-            snprintf(out, n, socket_text, s->env->kernel_base, (int)strcspn(name, "_"), name);
+            snprintf(out, n, socket_text, (int)strcspn(name, "_"), name);
             return;
         }
     cpu_id other = far ? partner(s->topo, 0, far + 1) : 0;
@@ -116,7 +120,7 @@ static void write_scenario(const struct calib_sim *s, const char *name, char *ou
         snprintf(spin, sizeof spin, spinners, 0u, other);
         length = "30 ms";
     }
-    snprintf(out, n, echo_text, s->env->kernel_base, 0u, think, other, spin, length);
+    snprintf(out, n, echo_text, 0u, think, other, spin, length);
 }
 
 static struct wb_scenario *load(struct calib_sim *s, const char *name, struct wb_diag *d)
@@ -130,6 +134,15 @@ static struct wb_scenario *load(struct calib_sim *s, const char *name, struct wb
     return sc;
 }
 
+/* The kernel with the costs that are known directly (entering it, its tick): they are in every figure, and what is
+ * fitted must not stand for them too. Without what disturbs at random: figures are means. */
+static char *direct_kernel(const struct calib *c)
+{
+    struct calib quiet = *c;
+    quiet.noise.gap_ns = 0;
+    return calib_kernel_text(&quiet, "calibrated");
+}
+
 struct calib_sim *calib_sim_new(const struct calib_env *env, const struct calib *c, struct wb_diag *d)
 {
     struct calib_sim *s = calloc(1, sizeof *s);
@@ -138,7 +151,8 @@ struct calib_sim *calib_sim_new(const struct calib_env *env, const struct calib 
     s->reader = (struct wb_reader){read_text, exists, s};
     s->topo = c->topo;
     s->machine = calib_machine_text(c, "calibrated");
-    s->base = s->machine ? load(s, "pipe_1", d) : NULL;
+    s->kernel = direct_kernel(c);
+    s->base = s->machine && s->kernel ? load(s, "pipe_1", d) : NULL;
     if (s->base) return s;
     calib_sim_free(s);
     return NULL;
@@ -150,6 +164,7 @@ void calib_sim_free(struct calib_sim *s)
     for (uint32_t i = 0; i < s->n; i++) wb_scenario_free(s->shape[i].s);
     if (s->base) wb_scenario_free(s->base);
     free(s->machine);
+    free(s->kernel);
     free(s);
 }
 
