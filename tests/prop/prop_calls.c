@@ -97,7 +97,7 @@ static bool together(const struct prop_op *ops, size_t n, char *why, size_t nwhy
     scenario(text, ops, n, "pack:1 l3:1 core:4 pu:1", "smp");
     struct simtest t = simtest_build(text, (const char *const[]){"workload.calls=60", "workload.copies=4", NULL},
                                      &(struct wb_run_options){.audit = true});
-    int rc = wb_sim_run(t.sim);
+    enum wb_run_end rc = wb_sim_run(t.sim);
     uint64_t end = (uint64_t)wb_sim_result(t.sim)->duration, least = WB_MAX(longest * CALLERS, sum) * CALLS * WB_NS;
     double took = simtest_metric(&t, 0, "call.locks");
     simtest_free(&t);

@@ -86,8 +86,8 @@ static void what_is_accepted(void **state)
                                        "a = 1 b = 2",
                                        "a:1,b:2",
                                        "a = { b = { }; };\r\n",
-                                       "\xef\xbb\xbf"
-                                       "a = 1;",
+                                       ("\xef\xbb\xbf"
+                                        "a = 1;"),
                                        "a = ( { b = 1; }, { c = ( ); } );",
                                        "/* x */ a = /* y */ 1; /* z */",
                                        "a = \"\xc3\xa4\";",

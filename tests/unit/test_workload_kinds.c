@@ -17,7 +17,7 @@ static struct simtest run(const char *workload, const char *kernel, const char *
     static char text[2048];
     snprintf(text, sizeof text, frame, kernel, workload, how);
     struct simtest t = simtest_build(text, NULL, NULL);
-    int r = wb_sim_run(t.sim);
+    enum wb_run_end r = wb_sim_run(t.sim);
     if (!strstr(how, "duration")) assert_int_equal(r, 0);
     return t;
 }
