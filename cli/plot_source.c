@@ -7,6 +7,7 @@
 #include "case.h"
 #include "exit_code.h"
 #include "exp_export.h"
+#include "exp_file.h"
 #include "exp_format.h"
 #include "exp_points.h"
 #include "output.h"
@@ -28,7 +29,7 @@ static json_t *document_of(struct exp_result *const *result, size_t n, bool list
 static json_t *load_json(const char *path)
 {
     json_error_t e;
-    json_t *doc = json_load_file(path, 0, &e);
+    json_t *doc = exp_json_load(path, &e);
     const char *schema = json_string_value(json_object_get(doc, "schema"));
     if (doc && plot_kind_for(doc) != PLOT_KINDS) return doc;
     char *name = exp_text_terminal(path, 200), *shown = exp_text_terminal(schema ? schema : "missing", 60);
@@ -80,8 +81,9 @@ bool plot_source_is_file(const char *path)
     char *file = study_file_to_read(path);
     struct stat st;
     bool study = ends_in(path, ".db") || (strcmp(file, path) && !stat(file, &st)) || study_is_file(file);
+    bool pipe = !stat(path, &st) && S_ISFIFO(st.st_mode); /* no scenario is read from one */
     free(file);
-    return study || ends_in(path, ".json");
+    return study || pipe || ends_in(path, ".json");
 }
 
 /* ------------------------------------------------------------------ scenarios */

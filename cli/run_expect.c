@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "exit_code.h"
+#include "exp_file.h"
 #include "exp_format.h"
 #include "exp_check.h"
 #include "fail_if.h"
@@ -241,7 +242,7 @@ static int worse_than(const struct run_view *v, const struct exp_result *r, cons
 static int fail_if_worse(const struct run_view *v, const struct fail_if *f, const char *text)
 {
     json_error_t e;
-    json_t *doc = json_load_file(f->value, 0, &e);
+    json_t *doc = exp_json_load(f->value, &e);
     int bad = 0;
     if (!doc) {
         fprintf(stderr, "wakebal run: --fail-if: cannot read '%.200s': %s\n", f->value, e.text);

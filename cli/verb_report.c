@@ -12,6 +12,7 @@
 #include "exit_code.h"
 #include "exp_costs.h"
 #include "exp_export.h"
+#include "exp_file.h"
 #include "exp_format.h"
 #include "exp_points.h"
 #include "output.h"
@@ -85,7 +86,7 @@ static bool has_ending(const char *name, const char *ending)
 static json_t *load_json(const char *path)
 {
     json_error_t e;
-    json_t *doc = json_load_file(path, 0, &e);
+    json_t *doc = exp_json_load(path, &e);
     char *name = exp_text_terminal(path, 200);
     if (!doc && e.line > 0) {
         char *text = exp_text_terminal(e.text, 200);

@@ -13,6 +13,7 @@
 #include "case.h"
 #include "exit_code.h"
 #include "exp_export.h"
+#include "exp_file.h"
 #include "exp_format.h"
 #include "output.h"
 #include "preflight.h"
@@ -302,7 +303,7 @@ static int read_expected(struct reproduce *r)
 {
     json_error_t e;
     if (!r->expected) return EXIT_FINE;
-    r->doc = json_load_file(r->expected, 0, &e);
+    r->doc = exp_json_load(r->expected, &e);
     if (r->doc) return EXIT_FINE;
     if (e.line > 0)
         fprintf(stderr, "%.200s:%d:%d: error: %s\n  = give a file that --write-expected wrote\n", r->expected, e.line,

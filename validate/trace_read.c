@@ -4,10 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
+
+#include "exp_file.h"
 
 #define FILE_MAX (1ull << 31)
 #define READ_ROOM ((size_t)1 << 20)
+#define HOPE_ROOM ((size_t)1 << 24) /* what is no recording is seen by here */
 #define STAT_MAX ((size_t)1 << 24)  /* bytes of one schedstat text */
 #define STAT_STEP ((size_t)1 << 16) /* by which its room grows */
 
@@ -287,12 +291,31 @@ struct trace *trace_read_text(const char *name, const char *text, size_t len, st
     return t;
 }
 
+static bool is_binary(const char *text, size_t len)
+{
+    return len > 7 && (!memcmp(text, "PERFILE2", 8) || !memcmp(text, "\x17\x08\x44tracing", 8));
+}
+
 /* What zlib says when it cannot go on: the system's word, or that the data is damaged. */
 static const char *gz_fault(gzFile f)
 {
     int rc, system = errno;
     (void)gzerror(f, &rc);
     return rc == Z_ERRNO ? strerror(system) : "its compressed data is damaged";
+}
+
+/* Endless input is seen before it fills the memory: text has no zeroes, and of so many lines of a recording some are
+ * events, whatever their names. */
+static const char *hopeless(const char *text, size_t len)
+{
+    struct trace_head h;
+    if (memchr(text, 0, WB_MIN(len, READ_ROOM)) && !is_binary(text, len)) return "it is not text";
+    for (const char *at = text, *end = text + len; at < end;) {
+        const char *nl = memchr(at, '\n', (size_t)(end - at));
+        if (trace_read_head((struct trace_span){at, nl ? nl : end}, &h)) return NULL;
+        at = nl ? nl + 1 : end;
+    }
+    return "its first 16 MiB hold no event of ftrace, trace-cmd report or perf script";
 }
 
 static char *read_on(gzFile f, char *text, size_t *len, const char **why)
@@ -304,6 +327,7 @@ static char *read_on(gzFile f, char *text, size_t *len, const char **why)
         if (got <= 0) return text;
         *len += (size_t)got;
         if (*len < room) continue;
+        if (room == HOPE_ROOM && (*why = hopeless(text, *len))) return text;
         char *more = room < FILE_MAX ? realloc(text, 2 * room) : NULL;
         if (!more) *why = room < FILE_MAX ? "not enough memory" : "it is larger than 2 GiB";
         if (!more) return text;
@@ -315,10 +339,13 @@ static char *read_on(gzFile f, char *text, size_t *len, const char **why)
 /* zlib reads what is not compressed as it is, and tells only on closing that a compressed file ends in its middle. */
 static char *read_all(const char *path, size_t *len, const char **why)
 {
-    gzFile f = gzopen(path, "rb");
-    char *text = f ? malloc(READ_ROOM) : NULL;
-    *why = f ? text ? NULL : "not enough memory" : strerror(errno);
+    int fd = exp_file_open(path, why);
     *len = 0;
+    if (fd < 0) return NULL;
+    gzFile f = gzdopen(fd, "rb");
+    char *text = f ? malloc(READ_ROOM) : NULL;
+    if (!f) close(fd);
+    if (!text) *why = "not enough memory";
     if (text) text = read_on(f, text, len, why);
     if (f && gzclose_r(f) == Z_BUF_ERROR && !*why) *why = "its compressed data ends too early";
     if (!*why) return text;
@@ -336,7 +363,7 @@ struct trace *trace_read_file(const char *path, struct wb_diag *d)
         return NULL;
     }
     struct trace *t = NULL;
-    if (len > 7 && (!memcmp(text, "PERFILE2", 8) || !memcmp(text, "\x17\x08\x44tracing", 8)))
+    if (is_binary(text, len))
         t = refuse(NULL, d, path, "make text of it first: `trace-cmd report -N`, or `perf script --ns`",
                    "this is a binary recording");
     else

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exp_costs.h"
+#include "exp_file.h"
 #include "real_json.h"
 #include "valid.h"
 
@@ -111,7 +112,7 @@ static void take_case(struct valid_case *c, const json_t *measured)
 int valid_take_recorded(struct valid_set *v, const char *path, struct wb_diag *d)
 {
     json_error_t e;
-    json_t *o = json_load_file(path, 0, &e);
+    json_t *o = exp_json_load(path, &e);
     const char *schema = json_string_value(json_object_get(o, "schema"));
     if (!o || !schema || strcmp(schema, "wakebal.validation/1")) {
         wb_diag_add(d, WB_ERROR, "E901",

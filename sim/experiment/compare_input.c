@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "exp_file.h"
 #include "study.h"
 
 static void *need(void *p)
@@ -132,7 +133,7 @@ static bool json_result(const json_t *r, struct compare_point *p)
 static int load_json(const char *path, struct compare_set *set, char *why, size_t n)
 {
     json_error_t e;
-    json_t *doc = json_load_file(path, 0, &e), *list = json_object_get(doc, "results");
+    json_t *doc = exp_json_load(path, &e), *list = json_object_get(doc, "results");
     const char *schema = json_string_value(json_object_get(doc, "schema"));
     size_t count = list ? json_array_size(list) : 1;
     bool fine = doc && schema && !strncmp(schema, "wakebal.result", 14);

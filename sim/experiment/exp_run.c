@@ -7,7 +7,8 @@
 
 #include "exp_threads.h"
 
-#define SLICE ((size_t)128) /* simulations whose results are held at once */
+#define SLICE ((size_t)128)     /* simulations whose results are held at once, at least */
+#define SLICE_EACH ((size_t)32) /* and per thread: at the end of a slice the last ones wait for each other */
 
 struct work {
     const struct exp_point *point;
@@ -196,12 +197,18 @@ static void fold_tasks(struct pool *p, size_t from, size_t to)
     }
 }
 
+static size_t slice_of(const struct pool *p)
+{
+    return WB_MAX(SLICE, SLICE_EACH * (size_t)exp_threads(p->opt->jobs, p->ntasks));
+}
+
 /* Copies of results wait to be folded (30 KiB a histogram), so a long round goes in slices. */
 static void run_round(struct pool *p)
 {
     collect_tasks(p);
+    size_t slice = slice_of(p);
     for (size_t from = 0, to; from < p->ntasks && !stopped(p); from = to) {
-        to = WB_MIN(from + SLICE, p->ntasks);
+        to = WB_MIN(from + slice, p->ntasks);
         run_tasks(p, from, to);
         fold_tasks(p, from, to);
     }
@@ -334,8 +341,9 @@ int exp_run_some(const struct exp_point *point, size_t n, const struct exp_task_
     }
     p.progress = (struct exp_progress){.points = n, .runs = nids, .half_width = INFINITY};
     *done = 0;
+    size_t slice = slice_of(&p);
     for (size_t from = 0, to; from < nids && !stopped(&p); from = to) {
-        to = WB_MIN(from + SLICE, nids);
+        to = WB_MIN(from + slice, nids);
         run_tasks(&p, from, to);
         for (size_t i = from; i < to; i++) {
             *done += p.task[i].rep.built && !p.broken;

@@ -81,6 +81,8 @@ int store_put_runs(struct store *s, const struct store_run *run, size_t n, struc
 /* 1 with malloc'd texts, 0 = not there, -1 = *f says why. */
 int store_get_run(struct store *s, int64_t point, uint32_t replication, char **layout, char **body,
                   struct store_fault *f) WB_MUST_USE;
+/* One more than the highest replication of a point; 0: none (point 0 or -1: no such row). */
+int64_t store_next_run(struct store *s, int64_t point);
 /* How many replications from 0 on are there without a gap. */
 size_t store_count_runs(struct store *s, int64_t point);
 size_t store_count_all(struct store *s);

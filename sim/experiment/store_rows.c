@@ -247,6 +247,14 @@ int store_get_run(struct store *s, int64_t point, uint32_t replication, char **l
     return found;
 }
 
+int64_t store_next_run(struct store *s, int64_t point)
+{
+    char sql[96];
+    if (point <= 0) return 0;
+    snprintf(sql, sizeof sql, "SELECT ifnull(max(replication), -1) + 1 FROM run WHERE point = %lld", (long long)point);
+    return store_number(s, sql, INT64_MAX); /* cannot be told: then every run is asked for */
+}
+
 size_t store_count_runs(struct store *s, int64_t point)
 {
     sqlite3_stmt *q = store_prepare(s, "SELECT replication FROM run WHERE point = ? ORDER BY replication", NULL);

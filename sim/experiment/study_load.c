@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "store_rep.h"
 #include "study.h"
@@ -160,7 +161,9 @@ void study_loaded_free(struct study_loaded *l)
 bool study_is_file(const char *path)
 {
     char head[16] = "";
-    FILE *f = fopen(path, "re");
+    struct stat st;
+    /* Opening a pipe would wait for someone who writes it, and take away what is in it. */
+    FILE *f = stat(path, &st) || !S_ISREG(st.st_mode) ? NULL : fopen(path, "re");
     if (!f) return false;
     size_t n = fread(head, 1, sizeof head, f);
     fclose(f);

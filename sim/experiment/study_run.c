@@ -15,6 +15,7 @@ struct known {
     const struct wb_config *cfg;
     char ident[65];
     int64_t own, base; /* rows; 0 = none yet */
+    int64_t until;     /* no replication from here on was there before; later ones are our own */
 };
 
 #define PENDING_MAX 256 /* finished runs that may wait for the disk */
@@ -114,6 +115,8 @@ static struct known *know(struct study *st, const struct exp_point *p)
     pthread_mutex_lock(&st->disk);
     k->own = store_find_point(st->own, k->ident);
     k->base = st->base ? store_find_point(st->base, k->ident) : 0;
+    int64_t own = store_next_run(st->own, k->own), base = st->base ? store_next_run(st->base, k->base) : 0;
+    k->until = WB_MAX(own, base);
     pthread_mutex_unlock(&st->disk);
     return k;
 }
@@ -286,6 +289,7 @@ static int look_up(struct study *st, const struct exp_point *p, uint32_t replica
     pthread_mutex_lock(&st->lock);
     const struct known k = *know(st, p);
     pthread_mutex_unlock(&st->lock);
+    if (replication >= k.until) return 0; /* most runs are new: they need not wait until the disk has time */
     pthread_mutex_lock(&st->disk);
     if (k.own > 0) found = store_get_run(st->own, k.own, replication, layout, body, &f);
     if (!found && k.base > 0) found = store_get_run(st->base, k.base, replication, layout, body, &f);

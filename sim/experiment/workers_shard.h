@@ -1,9 +1,10 @@
 /*
  * workers_shard.h - which runs of a study are whose, when several programs share it.
  *
- * Where every point has a fixed number of replications, shard K of N takes each N-th run in replication-major order:
- * all shards get the same number of runs, give or take one. Where the number depends on results, a shard takes whole
- * points, every N-th, since the decision to go on needs all replications of a point. Nothing is agreed on at run
+ * Where every point has a fixed number of replications, shard K of N takes each N-th run in replication-major order,
+ * and each N-th after the next one where that would give a shard the same points again and again: all shards get the
+ * same number of runs, give or take one, and runs of all points. Where the number depends on results, a shard takes
+ * whole points, every N-th, since the decision to go on needs all replications of a point. Nothing is agreed on at run
  * time, so shards need not know of each other.
  */
 #ifndef WB_EXPERIMENT_WORKERS_SHARD_H

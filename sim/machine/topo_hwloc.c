@@ -8,9 +8,12 @@
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "topology.h"
+
+#define XML_MAX (64 << 20) /* bytes: a large machine takes one or two MiB */
 
 /* Columns of the table, all in one block. */
 struct rows {
@@ -210,7 +213,10 @@ out:
 
 struct wb_topology *wb_topo_from_hwloc_xml(const char *path, const struct wb_topo_options *opt, struct wb_diag *d)
 {
-    if (access(path, R_OK)) return fail(d, opt->place, path, strerror(errno));
+    struct stat st;
+    if (access(path, R_OK) || stat(path, &st)) return fail(d, opt->place, path, strerror(errno));
+    if (!S_ISREG(st.st_mode)) return fail(d, opt->place, path, "it is no regular file");
+    if (st.st_size > XML_MAX) return fail(d, opt->place, path, "it is larger than 64 MiB");
     hwloc_topology_t h;
     if (hwloc_topology_init(&h)) return fail(d, opt->place, path, "hwloc refuses to start");
     struct wb_topology *t = NULL;

@@ -32,6 +32,13 @@ $w sweep $fixed --list | cut -f2- | sort >"$tmp/all"
 sort "$tmp/shards" | cmp - "$tmp/all" || fail "the shards are not the study"
 [ "$(wc -l <"$tmp/all")" = 27 ] || fail "$(wc -l <"$tmp/all") runs listed"
 [ "$($w sweep $fixed --list --shard 4/4 | wc -l)" = 6 ] || fail "shard 4 of 4"
+# No share has the same points in every replication, also where their number is a multiple of the shards'.
+even="hog --vary workload.chunk=1ms,2ms,3ms,4ms -r 4"
+for k in 1 2; do
+    $w sweep $even --list --shard $k/2 >"$tmp/list"
+    [ "$(wc -l <"$tmp/list")" = 8 ] || fail "shard $k of 2 has $(wc -l <"$tmp/list") runs of 16"
+    for c in 1ms 2ms 3ms 4ms; do [ "$(grep -c "chunk=$c" "$tmp/list")" = 2 ] || fail "shard $k of 2: $(grep -c "chunk=$c" "$tmp/list") runs of $c"; done
+done
 # First replication 0 of every point.
 [ "$($w sweep $fixed --list | head -9 | grep -c "replication 0")" = 9 ] || fail "not replication-major"
 $w sweep $fixed --list=3 -o "$tmp/my study/" >"$tmp/out"
