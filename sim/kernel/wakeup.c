@@ -262,6 +262,7 @@ static enum wb_ret wake_new_step(struct wb_exec *x, void *frame)
     struct wb_sim *s = x->sim;
     WB_BEGIN(f);
     wb_charge_fn(x, WB_FN_FORK);
+    WB_FLUSH(x, f); /* copy_process() is over when wake_up_new_task() looks at the CPUs */
     wb_irq_disable(x);
     f->t->cpu = x->cpu;
     f->t->waking = true;
