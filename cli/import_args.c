@@ -53,10 +53,14 @@ static void name_host(struct import *m, const struct trace *t, const struct cli_
     unsigned major, minor;
     if (o->machine)
         (void)snprintf(m->machine, sizeof m->machine, "%s", o->machine);
+    else if (t->own_machine[0])
+        (void)snprintf(m->machine, sizeof m->machine, "%s", t->own_machine);
     else
         (void)trace_machine(t, m->machine, sizeof m->machine);
     if (o->kernel)
         (void)snprintf(m->kernel, sizeof m->kernel, "%s", o->kernel);
+    else if (t->own_kernel[0])
+        (void)snprintf(m->kernel, sizeof m->kernel, "%s", t->own_kernel);
     else if (sscanf(t->kernel, "%u.%u", &major, &minor) == 2)
         (void)snprintf(m->kernel, sizeof m->kernel, "linux-%u.%u", major, minor);
     else

@@ -24,7 +24,7 @@ const struct verb verb_table[] = {
     {"report", verb_report, "INPUT...", "one HTML file of a run, study, validation or of published cases"},
     {"show", verb_show, "VIEW SCENARIO", "timeline, map, topology or domains in the terminal"},
     {"check", verb_check, "FILE...", "find all mistakes of scenario, machine, kernel and workload files"},
-    {"list", verb_list, "WHAT", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors"},
+    {"list", verb_list, "[WHAT]", "keys, machines, kernels, workloads, policies, cases, studies, metrics, errors"},
     {"calibrate", verb_calibrate, "", "measure what this machine costs; write a machine file and a kernel file"},
     {"validate", verb_validate, "[SCENARIO...]", "predict this machine's real workloads, run them, compare"},
     {"learn", verb_learn, "", "a ten-minute tutorial that runs, step by step"},
@@ -95,7 +95,8 @@ static int dispatch(int argc, char **argv)
 {
     char *help[] = {"wakebal help", NULL};
     if (argc < 2) {
-        fprintf(stderr, "wakebal: a verb is missing\nTry `wakebal help'.\n");
+        fprintf(stderr, "wakebal: a verb is missing\n\n");
+        cli_short_help(stderr);
         return EXIT_USAGE;
     }
     if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) return verb_help(1, help);

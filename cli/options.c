@@ -306,7 +306,7 @@ static error_t check_count(struct parse *p)
 {
     const struct cli_spec *s = p->spec;
     size_t max = s->args_max > s->args_min ? s->args_max : s->args_min, n = p->o->arg_n;
-    if (n < s->args_min) return wrong(p, cli_usage_error(p->verb, NULL, "an argument is missing: %s", s->usage));
+    if (n < s->args_min) return wrong(p, cli_usage_error(p->verb, s->missing, "an argument is missing: %s", s->usage));
     if (n > max) return wrong(p, cli_usage_error(p->verb, NULL, "'%.200s' is one argument too many", p->o->arg[max]));
     return 0;
 }

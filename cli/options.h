@@ -65,6 +65,7 @@ struct cli_spec {
     const struct argp_option *own; /* options of the verb alone; keys from 0x1000 or free letters; NULL = none */
     error_t (*own_parse)(int key, char *arg, void *ctx);
     void *own_ctx;
+    const char *missing;       /* what to say when an argument is: an example that works; NULL = see --help */
     size_t args_min, args_max; /* positional arguments; args_max 0 = no more than args_min, SIZE_MAX = any */
 };
 

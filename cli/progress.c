@@ -47,27 +47,45 @@ static char *clock_text(char *buf, size_t n, double seconds)
     return buf;
 }
 
-static void draw_json(const struct exp_progress *now)
+/* The widest interval of what is at work, or false when none is known yet. */
+static bool widest(const struct exp_progress *now)
 {
-    fprintf(stderr, "{\"points\":%zu,\"points_done\":%zu,\"runs\":%zu,\"runs_done\":%zu,\"runs_kept\":%zu}\n",
-            now->points, now->points_done, now->runs, now->runs_done, now->runs_recalled);
+    return isfinite(now->half_width) && now->half_width > 0;
+}
+
+static void draw_json(const struct out_progress *p, int64_t t)
+{
+    const struct exp_progress *now = &p->now;
+    double seconds = seconds_left(p, t);
+    fprintf(stderr, "{\"points\":%zu,\"points_done\":%zu,\"runs\":%zu,\"runs_done\":%zu,\"runs_kept\":%zu", now->points,
+            now->points_done, now->runs, now->runs_done, now->runs_recalled);
+    if (widest(now)) fprintf(stderr, ",\"half_width\":%.4g,\"goal\":%.4g", now->half_width, now->goal);
+    if (seconds >= 0) fprintf(stderr, ",\"seconds_left\":%.0f", seconds);
+    fputs("}\n", stderr);
+}
+
+/* "12 of 60 runs", "12 of 60 runs of 10 points": points end together, since replications go round all of them, so it is
+ * runs that are counted. */
+static void print_count(const struct out_progress *p, const char *done)
+{
+    const struct exp_progress *now = &p->now;
+    fprintf(stderr, "%s%s%zu of %zu runs%s", now->stage ? now->stage : "", now->stage ? ": " : "", now->runs_done,
+            now->runs, done);
+    if (now->points > 1) fprintf(stderr, " (%zu %s)", now->points, p->what);
 }
 
 static void draw_line(struct out_progress *p, int64_t t)
 {
     const struct exp_progress *now = &p->now;
-    char bar[16], precision[64] = "", left[32] = "--:--";
+    char bar[16], left[32] = "--:--";
     double share = now->runs ? (double)now->runs_done / (double)now->runs : 0, seconds = seconds_left(p, t);
     for (size_t i = 0; i < 14; i++) bar[i] = (double)i < share * 14 ? '#' : '-';
     bar[14] = 0;
-    if (isfinite(now->half_width) && now->half_width > 0)
-        snprintf(precision, sizeof precision, "  precision %.2g%% (goal %.2g%%)", 100 * now->half_width,
-                 100 * now->goal);
     if (seconds >= 0) clock_text(left, sizeof left, seconds);
-    fprintf(stderr, "\r\033[K[%s] %s%srun %zu/%zu", bar, now->stage ? now->stage : "", now->stage ? ": " : "",
-            now->runs_done, now->runs);
-    if (now->points > 1) fprintf(stderr, "  %zu/%zu %s done", now->points_done, now->points, p->what);
-    fprintf(stderr, "%s  ETA %s", precision, left);
+    fprintf(stderr, "\r\033[K[%s] ", bar);
+    print_count(p, "");
+    if (widest(now)) fprintf(stderr, "  widest interval %.2g%% (goal %.2g%%)", 100 * now->half_width, 100 * now->goal);
+    fprintf(stderr, "  ETA %s", left);
     fflush(stderr);
     p->line = true;
 }
@@ -77,10 +95,11 @@ static void log_line(const struct out_progress *p, int64_t t)
     const struct exp_progress *now = &p->now;
     char taken[32], left[32];
     double seconds = seconds_left(p, t);
-    fprintf(stderr, "wakebal: %s%s%zu of %zu runs", now->stage ? now->stage : "", now->stage ? ": " : "",
-            now->runs_done, now->runs);
-    if (now->points > 1) fprintf(stderr, ", %zu of %zu %s", now->points_done, now->points, p->what);
-    fprintf(stderr, " done after %s", clock_text(taken, sizeof taken, (double)(t - p->started) / NS_PER_S));
+    fputs("wakebal: ", stderr);
+    print_count(p, " done");
+    fprintf(stderr, " after %s", clock_text(taken, sizeof taken, (double)(t - p->started) / NS_PER_S));
+    if (widest(now))
+        fprintf(stderr, ", widest interval %.2g %% (goal %.2g %%)", 100 * now->half_width, 100 * now->goal);
     if (seconds >= 0) fprintf(stderr, ", about %s to go", clock_text(left, sizeof left, seconds));
     fputc('\n', stderr);
 }
@@ -89,7 +108,7 @@ static void draw(struct out_progress *p, int64_t t)
 {
     p->drawn = t;
     if (p->mode == CLI_JSON)
-        draw_json(&p->now);
+        draw_json(p, t);
     else if (p->terminal)
         draw_line(p, t);
     else

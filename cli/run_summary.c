@@ -94,15 +94,27 @@ static void title_of(char *buf, size_t n, const char *name)
     buf[0] = (char)toupper((unsigned char)buf[0]);
 }
 
+/* Noted with W017 (exp_describe.c): no work at all was counted. */
+static bool nothing_counted(const struct exp_result *r, const struct exp_metric *m)
+{
+    bool noted = false;
+    for (size_t i = 0; i < r->nnotes; i++) noted |= !strcmp(r->note[i].code, "W017");
+    return noted && m->better == WB_BETTER_HIGHER && !(m->sum.max > 0);
+}
+
 static void print_primary(const struct exp_result *r, const struct out_style *st)
 {
     const struct exp_metric *m = r->primary ? exp_result_find(r, r->primary_instance, r->primary) : NULL;
-    char name[64], value[48], half[48];
+    char name[64], value[128], half[48];
     if (!m) return;
     title_of(name, sizeof name, m->name);
-    printf("  %s%-24s %s%s", st->bold, name, exp_format_value(value, sizeof value, m->sum.mean, m->unit), st->off);
-    if (isfinite(m->sum.hi))
-        printf(" %s %s", st->plus_minus, exp_format_value(half, sizeof half, (m->sum.hi - m->sum.lo) / 2, m->unit));
+    if (nothing_counted(r, m)) {
+        printf("  %s%-24s %snone were counted%s: see note W017 below\n", st->bold, name, st->warn, st->off);
+        return;
+    }
+    printf("  %s%-24s %s%s", st->bold, name,
+           exp_format_interval(value, sizeof value, m->sum.mean, (m->sum.hi - m->sum.lo) / 2, m->unit, st->plus_minus),
+           st->off);
     if (m->batches)
         printf("   (steady to %s %s within the run, by %zu batches", st->plus_minus,
                exp_format_value(half, sizeof half, m->batch_half, m->unit), m->batches);
@@ -149,11 +161,11 @@ static void print_wakeups(const struct exp_result *r)
     const struct exp_metric *m = find(r, "wake_latency");
     char a[48], b[48], c[48], n[48];
     if (!m || !m->hist || !m->hist->count) return;
-    printf("  %-24s p50 %s   p99 %s   max %s   (%s/s)\n", "Wakeup to running",
+    printf("  %-24s p50 %s   p99 %s   max %s   (%s)\n", "Wakeup to running",
            exp_format_value(a, sizeof a, (double)wb_hist_quantile(m->hist, 500000) * 1e-12, "s"),
            exp_format_value(b, sizeof b, (double)wb_hist_quantile(m->hist, 990000) * 1e-12, "s"),
            exp_format_value(c, sizeof c, (double)m->hist->max * 1e-12, "s"),
-           out_thousands(n, sizeof n, mean_of(r, "wakeups.rate")));
+           exp_format_value(n, sizeof n, mean_of(r, "wakeups.rate"), "1/s"));
 }
 
 static void print_migrations(const struct run_view *v, const struct exp_result *r)
@@ -164,8 +176,7 @@ static void print_migrations(const struct run_view *v, const struct exp_result *
     char n[48], name[64];
     if (isnan(all)) return;
     if (isnan(rate)) rate = all / r->measured;
-    printf("  %-24s %s/s", "Migrations",
-           rate >= 10 || rate == 0 ? out_thousands(n, sizeof n, rate) : exp_format_value(n, sizeof n, rate, "1"));
+    printf("  %-24s %s", "Migrations", exp_format_value(n, sizeof n, rate, "1/s"));
     for (size_t i = 0; all > 0 && i < v->facts->ndomains; i++) {
         snprintf(name, sizeof name, "migrations.domain.%zu", i);
         printf("   %s %.0f%%", v->facts->domain[i], 100 * mean_of(r, name) / all);

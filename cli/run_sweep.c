@@ -43,22 +43,81 @@ static const struct exp_result *first_result(const struct exp_study *s)
     return NULL;
 }
 
-static void table_row(struct out_table *t, const struct exp_result *r, const char *pm)
+/* The columns of the table: the figure that points are compared by, then that of each other workload in the
+ * foreground. */
+#define OTHERS_MAX 6
+struct columns {
+    const char *pm;
+    uint32_t other[OTHERS_MAX]; /* instances */
+    size_t nothers, left_out;
+};
+
+static struct columns choose_columns(const struct run_view *v, const struct exp_result *r, const char *pm)
 {
-    const struct exp_metric *m = primary(r), *together = exp_result_find(r, r->primary_instance, "colocated");
+    struct columns k = {.pm = pm};
+    const struct wb_config *cfg = v->points->n ? v->points->point[0].cfg : NULL;
+    for (uint32_t i = 0; cfg && i < r->nworkloads; i++) {
+        const struct exp_metric *m = exp_result_headline(r, i);
+        const char *path = wb_cfg_path("workload[%u].background", i);
+        if (i == r->primary_instance || !m || !wb_cfg_has(cfg, path) || wb_cfg_bool(cfg, path)) continue;
+        if (k.nothers == OTHERS_MAX)
+            k.left_out++;
+        else
+            k.other[k.nothers++] = i;
+    }
+    return k;
+}
+
+static void interval_text(char *buf, size_t n, const struct exp_metric *m, const char *pm)
+{
+    exp_format_interval(buf, n, m ? m->sum.mean : NAN, m ? (m->sum.hi - m->sum.lo) / 2 : NAN, m ? m->unit : "1", pm);
+}
+
+static void table_row(struct out_table *t, const struct exp_result *r, const struct columns *k)
+{
+    const struct exp_metric *together = exp_result_find(r, r->primary_instance, "colocated");
     const struct exp_metric *moves = exp_result_lookup(r, "migrations.rate");
-    char mean[48], half[64] = "", n[24], share[24] = "", rate[32] = "";
-    exp_format_value(mean, sizeof mean, m ? m->sum.mean : NAN, m ? m->unit : "1");
-    if (m && isfinite(m->sum.hi)) {
-        char v[48];
-        snprintf(half, sizeof half, "%s %s", pm, exp_format_value(v, sizeof v, (m->sum.hi - m->sum.lo) / 2, m->unit));
+    char label[256], figure[OTHERS_MAX + 1][128], n[24], share[24] = "", rate[32] = "";
+    const char *cell[OTHERS_MAX + 5] = {label, figure[0]};
+    size_t c = 2;
+    point_label(r, label, sizeof label);
+    interval_text(figure[0], sizeof figure[0], primary(r), k->pm);
+    for (size_t i = 0; i < k->nothers; i++) {
+        interval_text(figure[i + 1], sizeof figure[0], exp_result_headline(r, k->other[i]), k->pm);
+        cell[c++] = figure[i + 1];
     }
     snprintf(n, sizeof n, "%zu%s", r->replications, r->goal_reached ? "" : "!");
     if (together) snprintf(share, sizeof share, "%.1f%%", 100 * together->sum.mean);
     if (moves) exp_format_value(rate, sizeof rate, moves->sum.mean, "1/s");
-    char label[256];
-    point_label(r, label, sizeof label);
-    const char *cell[] = {label, mean, half, n, share, rate};
+    cell[c++] = n;
+    cell[c++] = share;
+    cell[c++] = rate;
+    out_table_row(t, cell);
+}
+
+/* "bandwidth"; among several workloads "bandwidth of p". */
+static void column_name(char *buf, size_t n, const struct exp_result *r, const struct exp_metric *m, bool alone)
+{
+    if (alone)
+        snprintf(buf, n, "%s", m->name);
+    else
+        snprintf(buf, n, "%s of %.40s", m->name, exp_result_workload(r, m->instance));
+}
+
+static void table_head(struct out_table *t, const struct exp_result *r, const struct exp_metric *m,
+                       const struct columns *k)
+{
+    char name[OTHERS_MAX + 1][96];
+    const char *cell[OTHERS_MAX + 5] = {"point", name[0]};
+    size_t c = 2;
+    column_name(name[0], sizeof name[0], r, m, !k->nothers);
+    for (size_t i = 0; i < k->nothers; i++) {
+        column_name(name[i + 1], sizeof name[0], r, exp_result_headline(r, k->other[i]), false);
+        cell[c++] = name[i + 1];
+    }
+    cell[c++] = "n";
+    cell[c++] = "together";
+    cell[c++] = "migrations";
     out_table_row(t, cell);
 }
 
@@ -69,14 +128,18 @@ static bool any_missed(const struct exp_study *s)
     return false;
 }
 
-static void print_table(const struct run_view *v, const struct exp_metric *m, const struct out_style *st)
+static void print_table(const struct run_view *v, const struct exp_result *r, const struct exp_metric *m,
+                        const struct out_style *st)
 {
-    struct out_table *t = out_table_new("<>>>>>");
-    const char *head[] = {"point", m->name, "", "n", "together", "migrations"};
-    out_table_row(t, head);
+    struct columns k = choose_columns(v, r, st->plus_minus);
+    char align[] = "<>>>>>>>>>>>";
+    align[5 + k.nothers] = 0;
+    struct out_table *t = out_table_new(align);
+    table_head(t, r, m, &k);
     for (size_t i = 0; i < v->study->n; i++)
-        if (v->study->result[i]) table_row(t, v->study->result[i], st->plus_minus);
+        if (v->study->result[i]) table_row(t, v->study->result[i], &k);
     out_table_print(t, stdout, 2, 0, 120, st->off);
+    if (k.left_out) printf("  ... and %zu more workloads: see --export-csv\n", k.left_out);
     if (any_missed(v->study)) printf("  ! precision goal not reached\n");
 }
 
@@ -205,7 +268,7 @@ void run_print_sweep(const struct run_view *v)
         printf("No workload reports a figure that points could be compared by; see --export-json.\n");
         return;
     }
-    print_table(v, m, &st);
+    print_table(v, r, m, &st);
     print_comparison(v, m, &st);
     print_notes(v, &st);
 }

@@ -43,14 +43,24 @@ struct writing {
     const struct wb_trace *t;
 };
 
+/* The first of two keys that has a value; NULL: neither. */
+static const char *name_of(const struct wb_config *cfg, const char *a, const char *b)
+{
+    if (wb_cfg_has(cfg, a) && *wb_cfg_str(cfg, a)) return wb_cfg_str(cfg, a);
+    return b && wb_cfg_has(cfg, b) ? wb_cfg_str(cfg, b) : NULL;
+}
+
 static int write_ftrace(FILE *to, void *ctx)
 {
     const struct writing *w = ctx;
     struct wb_trace_names names;
     wb_sim_trace_names(w->s, &names);
-    const char *machine = wb_cfg_has(w->cfg, "machine.name") ? wb_cfg_str(w->cfg, "machine.name") : NULL;
-    struct wb_ftrace_options opt = {
-        .machine = machine, .seed = (uint64_t)wb_cfg_int(w->cfg, "run.seed"), .marks = true};
+    struct wb_ftrace_options opt = {.machine = name_of(w->cfg, "machine.name", "machine.base"),
+                                    .kernel = name_of(w->cfg, "kernel.name", "kernel.base"),
+                                    .policy = name_of(w->cfg, "kernel.scheduler", NULL),
+                                    .version = WB_VERSION,
+                                    .seed = (uint64_t)wb_cfg_int(w->cfg, "run.seed"),
+                                    .marks = true};
     return wb_trace_write_ftrace(to, w->t, &names, &opt);
 }
 

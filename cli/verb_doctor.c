@@ -24,7 +24,8 @@ struct request {
     struct cli_options o;
 };
 
-static const char *const level_name[] = {[HOST_OK] = "ok", [HOST_WARN] = "warn", [HOST_FAIL] = "fail"};
+static const char *const level_name[] = {
+    [HOST_OK] = "ok", [HOST_NOTE] = "note", [HOST_WARN] = "warn", [HOST_FAIL] = "fail"};
 
 static error_t parse_own(int key, char *arg, void *ctx)
 {
@@ -75,7 +76,9 @@ static json_t *report_json(const struct host_report *r)
 
 static void print_finding(const struct host_finding *f, const struct out_style *style, bool all)
 {
-    const char *colour = f->level == HOST_OK ? style->good : f->level == HOST_WARN ? style->warn : style->bad;
+    const char *const colours[] = {
+        [HOST_OK] = style->good, [HOST_NOTE] = style->dim, [HOST_WARN] = style->warn, [HOST_FAIL] = style->bad};
+    const char *colour = colours[f->level];
     printf("  %s%-4s%s  %s\n", colour, level_name[f->level], style->off, f->text);
     if (f->meaning[0] && (all || f->level != HOST_OK)) wrap_print(stdout, f->meaning, 8, 100);
     if (f->fix[0] && (all || f->level != HOST_OK)) printf("        fix: %s\n", f->fix);
@@ -84,14 +87,15 @@ static void print_finding(const struct host_finding *f, const struct out_style *
 static void print_report(const struct request *q, const struct host_report *r)
 {
     struct out_style style = out_style(&q->o, STDOUT_FILENO);
-    size_t n[3] = {0, 0, 0};
+    size_t n[4] = {0, 0, 0, 0};
     for (size_t i = 0; i < r->n; i++) {
         n[r->item[i].level]++;
         if (!q->o.quiet || r->item[i].level != HOST_OK) print_finding(&r->item[i], &style, q->o.verbose > 0);
     }
-    printf("%zu ok, %zu warn, %zu fail%s\n", n[HOST_OK], n[HOST_WARN], n[HOST_FAIL],
+    printf("%zu ok, %zu note, %zu warn, %zu fail%s\n", n[HOST_OK], n[HOST_NOTE], n[HOST_WARN], n[HOST_FAIL],
            n[HOST_FAIL]   ? ": real runs would mean nothing now"
            : n[HOST_WARN] ? ": read the warnings with each real result"
+           : n[HOST_NOTE] ? ": results hold; notes say what is left out"
                           : "");
 }
 
@@ -128,10 +132,11 @@ int verb_doctor(int argc, char **argv)
     struct request r = {.watch_s = 1};
     const struct cli_spec spec = {
         .usage = "",
-        .doc = "Look at this machine: CPUs, quotas, virtualisation, kernel, other load, clock, counters, tools. Each "
-               "line says ok, warn or fail, "
-               "what it means for a real run, and how to change it (-v: for every line)."
-               "\vNothing is changed. Exit code 8 when real runs cannot work here or would mean nothing now, else 0.",
+        .doc =
+            "Look at this machine: CPUs, quotas, virtualisation, kernel, other load, clock, counters, tools. Each "
+            "line says ok, note (absent or its own way: results hold), warn (they say less or something else) or fail, "
+            "what it means for a real run, and how to change it."
+            "\vNothing is changed. Exit code 8 when real runs cannot work here or would mean nothing now, else 0.",
         .groups = CLI_TERMINAL,
         .own = own,
         .own_parse = parse_own,

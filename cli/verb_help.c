@@ -16,21 +16,23 @@
 
 #define VERBS_EXPLAINED 10 /* in the short help */
 
-static void short_help(void)
+void cli_short_help(FILE *to)
 {
-    printf("Usage: wakebal VERB [OPTION...] [ARGUMENT...]\n"
-           "Simulates how a kernel places and balances communicating tasks, and what that costs them.\n\n");
+    fprintf(to, "Usage: wakebal VERB [OPTION...] [ARGUMENT...]\n"
+                "Simulates how a kernel places and balances communicating tasks, and what that costs them.\n\n");
     /* The table begins with the verbs that one needs most; a screen has room for these. */
     for (size_t i = 0; i < WB_MIN(verb_table_n, (size_t)VERBS_EXPLAINED); i++)
-        printf("  %-10s %s\n", verb_table[i].name, verb_table[i].summary);
-    fputs("  and", stdout);
+        fprintf(to, "  %-10s %s\n", verb_table[i].name, verb_table[i].summary);
+    fputs("  and", to);
     for (size_t i = VERBS_EXPLAINED; i < verb_table_n; i++)
-        printf("%s %s", i > VERBS_EXPLAINED ? "," : "       ", verb_table[i].name);
-    printf("\n\nExamples:\n"
-           "  wakebal run ia64-bw-pipe-2005             simulate a shipped case\n"
-           "  wakebal check my.cfg                      find all mistakes of a scenario\n"
-           "  wakebal help workload.message             what a key means, its range and default\n\n"
-           "New here: wakebal learn.  More: wakebal VERB --help, wakebal help KEY, wakebal list keys.\n");
+        fprintf(to, "%s %s", i > VERBS_EXPLAINED ? "," : "       ", verb_table[i].name);
+    fputs("\n\nExamples:\n"
+          "  wakebal run hackbench                     simulate a benchmark; a second or two\n"
+          "  wakebal run ia64-bw-pipe-2005             simulate a shipped case\n"
+          "  wakebal check my.cfg                      find all mistakes of a scenario\n"
+          "  wakebal help workload.message             what a key means, its range and default\n\n"
+          "New here: wakebal learn.  More: wakebal VERB --help, wakebal help KEY, wakebal list.\n",
+          to);
 }
 
 static void key_head(const struct wb_key_registry *keys, const struct wb_key *k)
@@ -230,17 +232,34 @@ static size_t model_names(const char **names)
     return n;
 }
 
+/* The last word of a key: what one remembers of workload.message. */
+static const char *last_word(const struct wb_key *k)
+{
+    const char *dot = strrchr(k->path, '.');
+    return dot ? dot + 1 : k->path;
+}
+
+/* The whole key of which a name is the last word; else the name. */
+static const char *whole_key(const struct wb_key_registry *keys, const char *name)
+{
+    for (size_t i = 0; name && i < wb_keys_count(keys); i++)
+        if (last_word(wb_keys_at(keys, i)) == name) return wb_keys_at(keys, i)->path;
+    return name;
+}
+
+/* Verbs, whole keys and their last words, models and metrics compete by edit distance. */
 static int unknown_word(const struct wb_key_registry *keys, const char *word)
 {
-    size_t n = 0, max = wb_keys_count(keys) + verb_table_n + model_names(NULL);
+    size_t n = 0, nkeys = wb_keys_count(keys), max = 2 * nkeys + verb_table_n + model_names(NULL);
     const char **names = calloc(max + 1, sizeof *names);
     if (!names) return EXIT_INTERNAL;
     for (size_t i = 0; i < verb_table_n; i++) names[n++] = verb_table[i].name;
-    for (size_t i = 0; i < wb_keys_count(keys); i++) names[n++] = wb_keys_at(keys, i)->path;
+    for (size_t i = 0; i < nkeys; i++) names[n++] = wb_keys_at(keys, i)->path;
     n += model_names(names + n);
-    const char *near = wb_nearest(word, names, n);
+    for (size_t i = 0; i < nkeys; i++) names[n++] = last_word(wb_keys_at(keys, i));
+    const char *near = whole_key(keys, wb_nearest(word, names, n));
     char hint[300];
-    snprintf(hint, sizeof hint, "Did you mean '%s'?", near ? near : "");
+    snprintf(hint, sizeof hint, "Did you mean '%s'?  See it with: wakebal help %s", near ? near : "", near ? near : "");
     int rc = cli_usage_error("wakebal help",
                              near ? hint : "See `wakebal list keys', `wakebal list errors' and `wakebal help'.",
                              "'%.100s' is no verb, key, group, workload, policy, metric or error code", word);
@@ -282,7 +301,7 @@ int verb_help(int argc, char **argv)
         if (o.arg_n)
             rc = help_word(o.arg[0]);
         else
-            short_help();
+            cli_short_help(stdout);
     }
     cli_options_free(&o);
     return rc;

@@ -191,11 +191,25 @@ static int list_errors(const struct list *l)
 static const struct {
     const char *name;
     int (*print)(const struct list *);
+    const char *what;
 } whats[] = {
-    {"keys", list_keys},           {"machines", list_machines}, {"kernels", list_kernels},
-    {"workloads", list_workloads}, {"policies", list_policies}, {"cases", list_cases},
-    {"studies", list_studies},     {"metrics", list_metrics},   {"errors", list_errors},
+    {"workloads", list_workloads, "loads, by kind and ready to run by name (wakebal run NAME)"},
+    {"machines", list_machines, "machines to run on (-m NAME)"},
+    {"kernels", list_kernels, "kernels to run under (-k NAME)"},
+    {"cases", list_cases, "published results, to simulate (wakebal reproduce NAME)"},
+    {"studies", list_studies, "ready questions over several points (wakebal sweep NAME)"},
+    {"policies", list_policies, "scheduler families"},
+    {"metrics", list_metrics, "figures that results hold"},
+    {"keys", list_keys, "keys of scenario files (wakebal help KEY explains one)"},
+    {"errors", list_errors, "codes of messages (wakebal help CODE explains one)"},
 };
+
+static int list_all(void)
+{
+    printf("What can be listed:\n\n");
+    for (size_t i = 0; i < WB_ARRAY_SIZE(whats); i++) printf("  wakebal list %-10s %s\n", whats[i].name, whats[i].what);
+    return EXIT_FINE;
+}
 
 #define WHAT_HINT "One of: keys, machines, kernels, workloads, policies, cases, studies, metrics, errors."
 
@@ -228,7 +242,7 @@ int verb_list(int argc, char **argv)
     static const struct argp_option own[] = {
         {"markdown", 0x1000, NULL, 0, "keys: as the reference page of the documentation", 1}, {0}};
     const struct cli_spec spec = {
-        .usage = "WHAT",
+        .usage = "[WHAT]",
         .doc = "What ships or is on the search path."
                "\vWHAT is one of keys, machines, kernels, workloads, policies, cases, studies, metrics, errors.",
         .own = own,
@@ -242,9 +256,7 @@ int verb_list(int argc, char **argv)
     if (rc < 0) {
         struct wb_key_registry *keys = cli_keys_new();
         l.keys = keys;
-        rc = o.arg_n ? list_what(&l, o.arg[0])
-                     : cli_usage_error("wakebal list", WHAT_HINT "  For example: wakebal list machines",
-                                       "what is to be listed?");
+        rc = o.arg_n ? list_what(&l, o.arg[0]) : list_all();
         wb_keys_free(keys);
     }
     cli_options_free(&o);

@@ -159,6 +159,8 @@ static int read_options(struct drawing *w, int argc, char **argv)
                             .own = own,
                             .own_parse = parse_own,
                             .own_ctx = w,
+                            .missing = "For example: wakebal plot pipe, or: wakebal plot result.json --kind bars.  "
+                                       "Options: wakebal plot --help",
                             .args_min = 1,
                             .args_max = 1};
     int rc = cli_options_parse(&spec, argc, argv, &w->o);

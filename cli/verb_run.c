@@ -71,6 +71,8 @@ static int read_options(struct run *r, int argc, char **argv)
         .own = own,
         .own_parse = parse_own,
         .own_ctx = r,
+        .missing = "For example: wakebal run pipe, or: wakebal run hackbench.\n"
+                   "What there is: wakebal list workloads, wakebal list cases.  Options: wakebal run --help",
         .args_min = 1,
         .args_max = 2};
     sim_time from, to;

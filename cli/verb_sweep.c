@@ -86,6 +86,8 @@ static int read_options(struct sweep *w)
         .own = own,
         .own_parse = parse_own,
         .own_ctx = w,
+        .missing = "For example: wakebal sweep pipe --vary workload.message=4KiB,64KiB -o pipe.db.  "
+                   "Options: wakebal sweep --help",
         .args_min = 1};
     int rc = cli_options_parse(&spec, w->argc, w->argv, &w->o);
     if (rc >= 0) return rc;

@@ -8,6 +8,7 @@
 #define WB_CLI_VERBS_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 struct verb {
     const char *name;
@@ -19,6 +20,9 @@ struct verb {
 extern const struct verb verb_table[];
 extern const size_t verb_table_n;
 const struct verb *verb_find(const char *name); /* NULL = unknown */
+
+/* The verbs that one needs first, and examples: one screen. */
+void cli_short_help(FILE *to);
 
 /* The whole program but for its main(): finds the verb, runs it, returns the exit code. */
 int cli_main(int argc, char **argv);

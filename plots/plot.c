@@ -171,12 +171,10 @@ static bool prepare(struct plot_input *in, const struct plot_options *o)
     if (!fits(in, ops)) return false;
     bool results = !strncmp(ops->schema, "wakebal.result", 14);
     if (results) choose_inputs(in, o);
-    if (results && !in->n) {
-        snprintf(in->why, sizeof in->why, "nothing to draw: no point is left, and no figure of a workload");
-        return false;
-    }
-    if (results && !*in->metric) {
-        snprintf(in->why, sizeof in->why, "nothing to draw: the result holds no figure of a workload");
+    bool all_dropped = results && !in->n && result_at(in->doc, 0);
+    if (all_dropped || (results && !*in->metric)) {
+        snprintf(in->why, sizeof in->why, "nothing to draw: %s",
+                 all_dropped ? "no point is left" : "no result holds a figure of a workload");
         return false;
     }
     if (!ops->prepare(in)) return false;

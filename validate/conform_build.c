@@ -2,7 +2,8 @@
  * conform_build.c - the kernel that a recording is compared with: scenario, machine, features, tasks.
  *
  * Machine and kernel come from the options, else from the recording's notes ("### topo", "### kernel", "###
- * features"), else the machine is taken to be one package with one last-level cache; the result says so.
+ * features") or the head of a simulation's trace, else the machine is taken to be one package with one last-level
+ * cache; the result says so.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@ static void choose_machine(struct conform *c)
     struct conform_result *r = c->r;
     if (c->o->machine)
         (void)snprintf(r->machine, sizeof r->machine, "%s", c->o->machine);
+    else if (c->t->own_machine[0])
+        (void)snprintf(r->machine, sizeof r->machine, "%s", c->t->own_machine);
     else
         r->machine_assumed = !trace_machine(c->t, r->machine, sizeof r->machine);
 }
@@ -30,6 +33,8 @@ static int choose_kernel(struct conform *c, struct wb_diag *d)
     unsigned major, minor;
     if (c->o->kernel)
         (void)snprintf(r->kernel, sizeof r->kernel, "%s", c->o->kernel);
+    else if (c->t->own_kernel[0])
+        (void)snprintf(r->kernel, sizeof r->kernel, "%s", c->t->own_kernel);
     else if (sscanf(c->t->kernel, "%u.%u", &major, &minor) == 2)
         (void)snprintf(r->kernel, sizeof r->kernel, "linux-%u.%u", major, minor);
     if (r->kernel[0]) return 0;

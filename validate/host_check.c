@@ -40,6 +40,7 @@ struct host_finding *host_add(struct host_checker *c, const char *id, enum host_
 void host_means(struct host_finding *f, const char *meaning, const char *fix)
 {
     snprintf(f->meaning, sizeof f->meaning, "%s", meaning ? meaning : "");
+    if (f->meaning[0] && f->level == HOST_OK) f->level = HOST_NOTE;
     snprintf(f->fix, sizeof f->fix, "%s", fix ? fix : "");
 }
 

@@ -5,15 +5,16 @@
  * result, how to change it. Nothing is changed on the machine; the whole takes about a second, most of it watching
  * for other load. What cannot be read is a finding, not an error.
  *
- * Levels: ok; warn = results hold, but say something else or less than on a plain machine; fail = real runs cannot
- * work, or would mean nothing.
+ * Levels: ok = nothing to say; note = something is absent or its own way, and results hold: what is left out, or what
+ * to remember with them; warn = results say something else or less than on a plain machine; fail = real runs cannot
+ * work, or would mean nothing. A finding that has a meaning for a result is never just ok.
  */
 #ifndef WB_VALIDATE_HOST_CHECK_H
 #define WB_VALIDATE_HOST_CHECK_H
 
 #include "host_load.h"
 
-enum host_level { HOST_OK, HOST_WARN, HOST_FAIL };
+enum host_level { HOST_OK, HOST_NOTE, HOST_WARN, HOST_FAIL };
 
 struct host_finding {
     const char *id; /* "smt", "governor": stable, for scripts */

@@ -149,7 +149,8 @@ void host_check_smt(struct host_checker *c)
 {
     int64_t active;
     if (!host_read_number(c->root, "/sys/devices/system/cpu/smt/active", &active)) {
-        host_add(c, "smt", HOST_OK, "SMT: not told by /sys");
+        host_means(host_add(c, "smt", HOST_OK, "SMT: not told by /sys"),
+                   "whether CPUs share cores is not known: pinned pairs may be siblings", "");
         return;
     }
     if (!active) {
@@ -168,7 +169,8 @@ void host_check_frequency(struct host_checker *c)
     char governor[64], driver[64];
     int64_t boost;
     if (host_read(c->root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof governor) <= 0) {
-        host_add(c, "governor", HOST_OK, "no frequency scaling that this system controls");
+        host_means(host_add(c, "governor", HOST_OK, "no frequency scaling that this system controls"),
+                   "the clock may still change below it (firmware, hypervisor), and nothing here would show it", "");
         return;
     }
     (void)host_read(c->root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", driver, sizeof driver);
@@ -202,10 +204,8 @@ void host_check_idle(struct host_checker *c)
                  poll_ns == 0  ? "; halts at once (guest_halt_poll_ns 0)"
                  : poll_ns > 0 ? "; polls before it halts"
                                : "");
-    host_means(f,
-               poll_ns > 0 ? "a wake during the poll needs no interrupt: the cost of a remote wake has two modes"
-                           : "what a remote wake costs depends on these",
-               "");
+    host_means(
+        f, poll_ns > 0 ? "a wake during the poll needs no interrupt: the cost of a remote wake has two modes" : "", "");
 }
 
 /* The same work on each CPU in turn. */

@@ -212,7 +212,8 @@ void host_check_boot(struct host_checker *c)
     char line[4096];
     struct host_boot_option o[16];
     if (host_read(c->root, "/proc/cmdline", line, sizeof line) <= 0) {
-        host_add(c, "boot", HOST_OK, "the boot line is not shown here");
+        host_means(host_add(c, "boot", HOST_OK, "the boot line is not shown here"),
+                   "options that change scheduling (isolcpus, preempt, mitigations) would not be noticed", "");
         return;
     }
     size_t n = host_boot_options(line, o, WB_ARRAY_SIZE(o));

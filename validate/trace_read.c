@@ -211,7 +211,10 @@ static void read_line(struct reading *r, struct trace_span s, uint32_t number)
         read_note(r, (struct trace_span){s.at + 3, s.end});
         return;
     }
-    if (*s.at == '#') return;
+    if (*s.at == '#') {
+        trace_read_own(r->t, (struct trace_span){s.at + 1, s.end});
+        return;
+    }
     if (r->stat && is_stat(s)) {
         keep_stat(r, s);
         return;

@@ -103,7 +103,8 @@ struct trace {
     struct trace_lines lines;
     bool sorted; /* events had to be put in order */
     char kernel[96];
-    char *features; /* of "### features", or NULL */
+    char own_machine[128], own_kernel[64]; /* by name, of a simulation's own trace; "" = not told */
+    char *features;                        /* of "### features", or NULL */
     struct trace_place *place;
     uint32_t nplaces;
     struct trace_level level[TRACE_LEVELS];
@@ -139,6 +140,8 @@ int trace_read_body(struct trace *t, const struct trace_head *h, struct trace_ev
 uint32_t trace_task_of(struct trace *t, int32_t pid, struct trace_span comm);
 /* Notes. text: after "###". */
 void trace_read_note(struct trace *t, struct trace_span text);
+/* A comment, behind "#": the head of what `wakebal run --trace` writes names machine and kernel. */
+void trace_read_own(struct trace *t, struct trace_span text);
 bool trace_span_is(struct trace_span s, const char *word);
 bool trace_span_number(struct trace_span *s, int64_t *v); /* reads digits off the front */
 extern const char *const trace_kind_name[TRACE_KINDS];

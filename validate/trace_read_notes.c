@@ -96,3 +96,19 @@ void trace_read_note(struct trace *t, struct trace_span s)
     if (trace_span_is(what, "dom")) note_level(t, s);
     if (trace_span_is(what, "begin")) note_section(t, word(&s));
 }
+
+/* " wakebal: machine=nehalem-ep kernel=linux-6.12 scheduler=eevdf"; "-": not told. */
+void trace_read_own(struct trace *t, struct trace_span s)
+{
+    if (!trace_span_is(word(&s), "wakebal:")) return;
+    while (s.at < s.end) {
+        struct trace_span w = word(&s);
+        size_t n = (size_t)(w.end - w.at);
+        if (n > 8 && !memcmp(w.at, "machine=", 8))
+            copy(t->own_machine, sizeof t->own_machine, (struct trace_span){w.at + 8, w.end});
+        if (n > 7 && !memcmp(w.at, "kernel=", 7))
+            copy(t->own_kernel, sizeof t->own_kernel, (struct trace_span){w.at + 7, w.end});
+    }
+    if (!strcmp(t->own_machine, "-")) t->own_machine[0] = 0;
+    if (!strcmp(t->own_kernel, "-")) t->own_kernel[0] = 0;
+}

@@ -68,6 +68,7 @@ static int build(struct wb_sim *s, const struct wb_config *cfg, const char *path
     g->set_bytes = (uint64_t)wb_cfg_int(cfg, workload_key(&e, "working_set"));
     g->pattern = wb_cfg_str(cfg, workload_key(&e, "pattern"))[0] == 's' ? WB_STREAM : WB_RANDOM;
     uint32_t count = (uint32_t)wb_cfg_int(cfg, workload_key(&e, "count"));
+    if (wb_cfg_bool(cfg, workload_key(&e, "per_cpu"))) count *= e.pinned ? e.ncpus : wb_ncpus(s);
     for (uint32_t k = 0; k < count; k++)
         if (make_one(&e, g, k) < 0) return -1;
     workload_expect(&e, count);
@@ -84,6 +85,12 @@ static const struct wb_key keys[] = {
      .only = ONLY,
      .help = "How many hogs.",
      .source = "one, as `sh -c 'while :; do :; done'`"},
+    {.path = "workload.per_cpu",
+     .type = WB_KEY_BOOL,
+     .def = "false",
+     .only = ONLY,
+     .help = "Count is meant for each CPU of workload.cpus, or of the machine: count = 1 is a hog for every CPU.",
+     .source = "count alone, as before"},
     {.path = "workload.chunk",
      .type = WB_KEY_DIST,
      .unit = "time",

@@ -168,7 +168,9 @@ static const struct wb_key keys[] = {
      .help =
          "The command line of the real benchmark, from which message, total, copies, trips, calls, threads, cpus and "
          "nice are taken, or groups, fds, loops, mode and transport, or request, response, client_cpus and "
-         "server_cpus; it wins over those keys. Understood: bw_pipe, lat_pipe, lat_syscall null, hackbench, perf bench "
+         "server_cpus; it wins over those keys where a file gives them; --set, --vary or an axis of such a key is "
+         "refused. Empty: none (takes back that of a preset). Understood: bw_pipe, lat_pipe, lat_syscall null, "
+         "hackbench, perf bench "
          "sched pipe, sched messaging and syscall basic, netperf -t TCP_RR or UDP_RR, with `taskset -c` and `nice -n` "
          "in front; every task may use all CPUs of `taskset`, of netperf the client."},
     {.path = "workload.writer_cpus",

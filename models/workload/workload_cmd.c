@@ -80,6 +80,7 @@ struct words {
     char text[512];
     const char *word[64];
     size_t at[64], n, pos;
+    size_t first; /* index of the word with which the option at hand begins */
     const char *why;
     size_t bad; /* index of the offending word */
 };
@@ -133,6 +134,14 @@ static bool number(const char *text, bool suffix, int64_t *v)
     return true;
 }
 
+/* Where it stands: from the word with which the option begins to the one just read. */
+static void note_place(const struct words *w, struct workload_setting *s)
+{
+    size_t last = WB_MAX(w->first, w->pos ? w->pos - 1 : 0);
+    s->at = w->at[w->first];
+    s->len = w->at[last] + strlen(w->word[last]) - s->at;
+}
+
 static int set_number(struct words *w, struct workload_cmd *out, const char *key, enum option_kind kind, int64_t v)
 {
     struct workload_setting *s = (struct workload_setting *)workload_cmd_find(out, key);
@@ -142,6 +151,7 @@ static int set_number(struct words *w, struct workload_cmd *out, const char *key
     }
     s->key = key;
     s->number = v;
+    note_place(w, s);
     if (kind == OPT_SIZE)
         wb_format_exact(s->value, sizeof s->value, v, WB_UNIT_SIZE);
     else if (kind == OPT_FLAG)
@@ -159,6 +169,7 @@ static int set_text(struct words *w, struct workload_cmd *out, const char *key, 
     if (!s) s = &out->set[out->n++];
     s->key = key;
     memcpy(s->value, text, strlen(text) + 1);
+    note_place(w, s);
     return 0;
 }
 
@@ -167,6 +178,7 @@ static int prefixes(struct words *w, struct workload_cmd *out)
 {
     for (;;) {
         const char *name = w->pos < w->n ? base_name(w->word[w->pos]) : "";
+        w->first = w->pos;
         if (!strcmp(name, "taskset")) {
             if (w->pos + 2 >= w->n || (strcmp(w->word[w->pos + 1], "-c") && strcmp(w->word[w->pos + 1], "--cpu-list")))
                 return refuse(w, w->pos, "only `taskset -c LIST command` is understood");
@@ -238,6 +250,7 @@ static int classic_words(struct words *w, struct workload_cmd *out)
     for (size_t i = 0; i < WB_ARRAY_SIZE(keys) && w->pos < w->n && w->word[w->pos][0] != '-'; i++, w->pos++) {
         const char *word = w->word[w->pos];
         int64_t v;
+        w->first = w->pos;
         if (i == 1) {
             if (strcmp(word, "process") && strcmp(word, "thread")) return refuse(w, w->pos, "process or thread");
             if (set_text(w, out, keys[i], word) < 0) return -1;
@@ -252,7 +265,7 @@ static int classic_words(struct words *w, struct workload_cmd *out)
 /* An option, or what comes without one. */
 static int one_word(struct words *w, const struct tool *tool, struct workload_cmd *out)
 {
-    size_t before = w->pos;
+    size_t before = w->first = w->pos;
     if (tool->positional && tool->positional(w, out) < 0) return -1;
     return w->pos > before ? 0 : one_option(w, tool, out);
 }
@@ -320,6 +333,7 @@ static int netperf(struct words *w, struct workload_cmd *out)
     for (w->pos++; w->pos < w->n;) {
         const char *word = w->word[w->pos], *known = test ? "rD" : "tTHliIpPvcCfaANWD";
         int rc = 0;
+        w->first = w->pos;
         if (!strcmp(word, "--") && !test)
             test = true, w->pos++;
         else if (word[0] != '-' || !word[1] || !strchr(known, word[1]))
@@ -410,11 +424,18 @@ int workload_cmd_cpus(const struct workload_entry *e, const struct workload_cmd 
  * meant to change something. */
 static int refuse_override(struct workload_entry *e, const struct workload_setting *s)
 {
-    const char *path = workload_key(e, s->key);
-    const struct wb_origin *o = wb_cfg_origin(e->cfg, path);
-    if (!o || !o->from || (strcmp(o->from, "--set") && strcmp(o->from, "sweep"))) return 0;
-    wb_cfg_error(e->cfg, e->d, path, "leave it out of from_cmd, or set from_cmd itself",
-                 "%s has no effect: from_cmd says it and wins", s->key);
+    static const char *const meant[] = {"--set", "--vary", "sweep", "variant"};
+    const struct wb_origin *o = wb_cfg_origin(e->cfg, workload_key(e, s->key));
+    bool refuse_it = false;
+    for (size_t i = 0; o && o->from && i < WB_ARRAY_SIZE(meant); i++) refuse_it |= !strcmp(o->from, meant[i]);
+    if (!refuse_it) return 0;
+    const char *name = workload_key(e, "name");
+    bool named = wb_cfg_count(e->cfg, "workload") > 1 && wb_cfg_has(e->cfg, name);
+    struct wb_place at = wb_cfg_place_in(e->cfg, workload_key(e, "from_cmd"), 0, s->at, s->len);
+    wb_diag_add(e->d, WB_ERROR, "E150", at.file ? at : o->place,
+                "take it out of from_cmd, or give --set workload.from_cmd= too: then keys alone count",
+                "%s workload.%s%s%s has no effect: from_cmd fixes it at %s and wins", o->from,
+                named ? wb_cfg_str(e->cfg, name) : "", named ? "." : "", s->key, s->value);
     return -1;
 }
 
@@ -423,7 +444,7 @@ int workload_cmd_read(struct workload_entry *e, const char *kind, struct workloa
     const char *path = workload_key(e, "from_cmd"), *why;
     size_t at, len;
     *c = (struct workload_cmd){.n = 0};
-    if (!wb_cfg_has(e->cfg, path)) return 0;
+    if (!wb_cfg_has(e->cfg, path) || !*wb_cfg_str(e->cfg, path)) return 0; /* an empty one takes back a preset's */
     const char *text = wb_cfg_str(e->cfg, path);
     if (wb_workload_from_cmd(text, c, &why, &at, &len) < 0) {
         wb_diag_add(e->d, WB_ERROR, "E150", wb_cfg_place_in(e->cfg, path, 0, at, len),

@@ -26,6 +26,7 @@ struct workload_setting {
     const char *key; /* "message": the key below workload. */
     char value[72];  /* as it would be written in a scenario */
     int64_t number;  /* in base units; 0 for texts */
+    size_t at, len;  /* where the command says so: bytes of its text */
 };
 
 struct workload_cmd {

@@ -255,10 +255,26 @@ static int put_decimal(char *buf, size_t n, uint64_t scaled, int decimals, bool 
     return snprintf(buf, n, "%" PRIu64 ".%0*" PRIu64, scaled / unit, decimals, fraction);
 }
 
+/* The largest unit that is shown and of which there is about one. */
+static const struct unit_name *fitting(const struct unit_kind *kind, double magnitude)
+{
+    const struct unit_name *u = kind->names, *best = u;
+    do {
+        if (u->show && (!best->show || magnitude >= 0.9995 * (double)u->scale)) best = u;
+    } while ((++u)->name); /* there is always a first */
+    return best;
+}
+
+double wb_quantity_scale(double value, enum wb_unit unit, const char **name)
+{
+    const struct unit_name *u = fitting(&kinds[unit], value < 0 ? -value : value);
+    *name = u->name;
+    return (double)u->scale;
+}
+
 char *wb_format_quantity(char *buf, size_t n, double value, enum wb_unit unit)
 {
     const struct unit_kind *kind = &kinds[unit];
-    const struct unit_name *best = kind->names;
     double magnitude = value < 0 ? -value : value;
     char digits[48];
 
@@ -266,10 +282,7 @@ char *wb_format_quantity(char *buf, size_t n, double value, enum wb_unit unit)
         snprintf(buf, n, "-");
         return buf;
     }
-    const struct unit_name *u = kind->names;
-    do {
-        if (u->show && (!best->show || magnitude >= 0.9995 * (double)u->scale)) best = u;
-    } while ((++u)->name); /* there is always a first */
+    const struct unit_name *best = fitting(kind, magnitude);
     double x = magnitude / (double)best->scale;
     int decimals = x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.9995 || x == 0 ? 2 : 3;
     for (double y = x; decimals >= 3 && decimals < 6 && y < 0.09995; y *= 10) decimals++;

@@ -138,6 +138,17 @@ const char *exp_primary_among(const struct exp_result *res, const bool *backgrou
     return best->name;
 }
 
+const struct exp_metric *exp_result_headline(const struct exp_result *res, uint32_t instance)
+{
+    const struct exp_metric *best = NULL;
+    for (size_t i = 0; i < res->nmetrics; i++) {
+        const struct exp_metric *m = &res->metric[i];
+        if (m->instance != instance || !headline_rank(m)) continue;
+        if (!best || headline_rank(m) > headline_rank(best)) best = m;
+    }
+    return best;
+}
+
 const char *exp_primary_metric(const struct exp_result *res, const struct wb_config *cfg, uint32_t *instance)
 {
     size_t n = wb_cfg_count(cfg, "workload");
@@ -163,8 +174,29 @@ static void remark_outliers(struct exp_result *res, const struct exp_metric *m)
         if (fabs(score) > fabs(far)) far = score, worst = i;
     }
     /* Many far ones are no outliers but a second mode, which has its own note. */
-    if (fabs(far) > OUTLIER_MAD && outliers * 10 <= m->n * 2)
-        exp_result_note(res, "W012", "replication %zu is an outlier in %s (%+.1f MAD)", worst, m->name, far);
+    if (!(fabs(far) > OUTLIER_MAD) || outliers * 10 > m->n * 2) return;
+    char value[48], median[48];
+    exp_result_note(res, "W012",
+                    "replication %zu is an outlier: its %s is %s, the median %s (%.0f times the usual distance from "
+                    "it); the mean follows it, so take more replications (-r), and see in the windows what it did",
+                    worst, m->name, exp_format_value(value, sizeof value, m->sample[worst], m->unit),
+                    exp_format_value(median, sizeof median, m->sum.median, m->unit), fabs(far));
+}
+
+/* A rate of work that is 0 in every replication says how the run was cut, not how fast the work goes. */
+static void remark_nothing_done(struct exp_result *res, const struct exp_metric *m)
+{
+    char measured[48], length[48];
+    const char *rate = strchr(m->unit, '/');
+    if (!rate || m->better != WB_BETTER_HIGHER || !m->n || m->sum.missing == m->n || m->sum.max > 0) return;
+    exp_format_value(measured, sizeof measured, res->measured, "s");
+    exp_format_value(length, sizeof length, res->duration, "s");
+    exp_result_note(
+        res, "W017",
+        "%s of %s is 0: nothing was counted in the %s that are (of %s). Its tasks were still being started, or one "
+        "piece of work takes longer. Let runs last longer (--duration), or leave run.duration out: work of a fixed "
+        "size then runs to its end",
+        m->name, exp_result_workload(res, m->instance), measured, length);
 }
 
 /* All windows of all kept replications, in one list; the caller frees. */
@@ -230,6 +262,10 @@ void exp_result_remark(struct exp_result *res, int64_t max)
     if (m) remark_precision(res, max, m);
     if (m && m->sum.missing)
         exp_result_note(res, "W015", "%s does not exist in %zu of %zu replications", m->name, m->sum.missing, m->n);
+    for (uint32_t i = 0; i < res->nworkloads; i++) {
+        const struct exp_metric *own = exp_result_headline(res, i);
+        if (own) remark_nothing_done(res, own);
+    }
     if (m) remark_outliers(res, m);
     if (m) remark_modes(res, m);
     if (res->unfinished)

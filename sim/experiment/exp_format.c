@@ -30,6 +30,18 @@ char *exp_format_percent(char *buf, size_t n, double ratio, int decimals)
     return buf;
 }
 
+/* "116471 /s" -> "116,471 /s": the first run of digits in groups of three, where there is room. */
+static void group_digits(char *buf, size_t n)
+{
+    size_t from = buf[0] == '-', digits = strspn(buf + from, "0123456789"), len = strlen(buf);
+    if (strchr("eE", buf[from + digits]) && buf[from + digits]) return;
+    for (size_t at = digits; at > 3 && len + 1 < n; len++) {
+        at -= 3;
+        memmove(buf + from + at + 1, buf + from + at, len - from - at + 1);
+        buf[from + at] = ',';
+    }
+}
+
 /* Three significant digits, never an exponent below a million million. */
 static void format_plain(char *buf, size_t n, double v, const char *unit)
 {
@@ -51,10 +63,90 @@ char *exp_format_value(char *buf, size_t n, double value, const char *unit)
         return buf;
     }
     if (!strcmp(unit, "%")) return exp_format_percent(buf, n, value, 1);
-    for (size_t i = 0; i < WB_ARRAY_SIZE(unit_table); i++)
-        if (!strcmp(unit, unit_table[i].unit))
-            return wb_format_quantity(buf, n, value * unit_table[i].scale, unit_table[i].kind);
-    format_plain(buf, n, value, unit);
+    if (!strcmp(unit, "s") && value == 0) {
+        snprintf(buf, n, "0 s"); /* not "0 ps": nobody measured that finely */
+        return buf;
+    }
+    size_t i = 0;
+    while (i < WB_ARRAY_SIZE(unit_table) && strcmp(unit, unit_table[i].unit)) i++;
+    if (i < WB_ARRAY_SIZE(unit_table))
+        wb_format_quantity(buf, n, value * unit_table[i].scale, unit_table[i].kind);
+    else
+        format_plain(buf, n, value, unit);
+    group_digits(buf, n);
+    return buf;
+}
+
+/* What values of a unit are divided by, and what stands behind them. */
+struct shown_unit {
+    double scale;
+    const char *gap, *text;
+};
+
+static struct shown_unit unit_for(double size, const char *unit)
+{
+    struct shown_unit u = {1, " ", unit};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(unit_table); i++) {
+        if (strcmp(unit, unit_table[i].unit) != 0) continue;
+        u.scale = wb_quantity_scale(size * unit_table[i].scale, unit_table[i].kind, &u.text) / unit_table[i].scale;
+        return u;
+    }
+    if (!strcmp(unit, "%")) u.scale = 0.01;
+    if (!strncmp(unit, "1/", 2)) u.text = unit + 1;
+    if (!strcmp(unit, "1") || !*unit) u.gap = u.text = "";
+    return u;
+}
+
+/* Decimals that give `step` two significant digits. */
+static int decimals_for(double step)
+{
+    int d = 1 - (int)floor(log10(step));
+    return WB_MAX(0, WB_MIN(d, 6));
+}
+
+static char *grouped(char *buf, size_t n, double v, int decimals)
+{
+    snprintf(buf, n, "%.*f", decimals, v);
+    group_digits(buf, n);
+    return buf;
+}
+
+char *exp_format_interval(char *buf, size_t n, double mean, double half, const char *unit, const char *plus_minus)
+{
+    char a[64], b[64];
+    double size = fmax(fabs(mean), half);
+    if (!isfinite(mean) || !isfinite(half) || half < 0 || size >= 1e15) return exp_format_value(buf, n, mean, unit);
+    if (half <= 1e-9 * fabs(mean)) {
+        exp_format_value(a, sizeof a, mean, unit);
+        size_t number = strcspn(a, " ");
+        snprintf(buf, n, "%.*s %s 0%s", (int)number, a, plus_minus, a + number);
+        return buf;
+    }
+    struct shown_unit u = unit_for(size, unit);
+    int decimals = decimals_for(half / u.scale);
+    double least = pow(10, -decimals), h = half / u.scale;
+    if (h < least) h = least; /* never narrower than it is */
+    snprintf(buf, n, "%s %s %s%s%s", grouped(a, sizeof a, mean / u.scale, decimals), plus_minus,
+             grouped(b, sizeof b, h, decimals), u.gap, u.text);
+    return buf;
+}
+
+char *exp_format_range(char *buf, size_t n, double lo, double hi, const char *unit)
+{
+    char a[64], b[64];
+    double size = fmax(fabs(lo), fabs(hi)), width = hi - lo;
+    if (!isfinite(lo) || !isfinite(hi)) {
+        snprintf(buf, n, "-");
+        return buf;
+    }
+    if (!(width > 1e-9 * size) || size >= 1e15) {
+        snprintf(buf, n, "%s .. %s", exp_format_value(a, sizeof a, lo, unit), exp_format_value(b, sizeof b, hi, unit));
+        return buf;
+    }
+    struct shown_unit u = unit_for(size, unit);
+    int decimals = decimals_for(width / u.scale);
+    snprintf(buf, n, "%s .. %s%s%s", grouped(a, sizeof a, lo / u.scale, decimals),
+             grouped(b, sizeof b, hi / u.scale, decimals), u.gap, u.text);
     return buf;
 }
 

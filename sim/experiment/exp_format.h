@@ -10,9 +10,15 @@
 
 #include "wakebal/base.h"
 
-/* "5.00 GB/s", "4.10 us", "37.2 %" (unit "%" asks for it), "18402 /s", "4.02"; "-" for NAN. `unit` is a
- * metric's base unit. Returns buf. */
+/* "5.00 GB/s", "4.10 us", "37.2 %" (unit "%" asks for it), "18,402 /s", "4.02"; "-" for NAN. `unit` is a
+ * metric's base unit. For people only: files for programs (CSV, JSON, gnuplot data) have plain numbers. Returns buf. */
 char *exp_format_value(char *buf, size_t n, double value, const char *unit);
+/* A mean and the half width of its interval in one unit with the same decimals, as many as give the half width two
+ * digits (at most six): "1.45000 +- 0.00017 GB/s", "116,471 +- 23 /s". A half width of nothing: "1.45 +- 0 GB/s"; one
+ * that is not known (NAN, INFINITY): the mean alone. Returns buf. */
+char *exp_format_interval(char *buf, size_t n, double mean, double half, const char *unit, const char *plus_minus);
+/* "1.44983 .. 1.45017 GB/s", by the same rules; "-" when an end is not known. Returns buf. */
+char *exp_format_range(char *buf, size_t n, double lo, double hi, const char *unit);
 /* "37.2 %". Returns buf. */
 char *exp_format_percent(char *buf, size_t n, double ratio, int decimals);
 

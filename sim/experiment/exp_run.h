@@ -86,6 +86,8 @@ int exp_run_some(const struct exp_point *point, size_t n, const struct exp_task_
 const char *exp_primary_metric(const struct exp_result *res, const struct wb_config *cfg, uint32_t *instance);
 /* The same, where background[i] says whether workload i < n is background load. */
 const char *exp_primary_among(const struct exp_result *res, const bool *background, size_t n, uint32_t *instance);
+/* The figure that this workload is run for, or NULL. */
+const struct exp_metric *exp_result_headline(const struct exp_result *res, uint32_t instance);
 /* Fill in what a result says about its scenario: title, machine, kernel, policy, workloads, parameters, identity. */
 void exp_result_describe(struct exp_result *res, const struct exp_point *point);
 /* Fill in sha256 and id from the canonical text of the configuration (wb_cfg_canonical) and the replications. */

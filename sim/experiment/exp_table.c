@@ -100,16 +100,11 @@ static char *owned(const char *text)
 static struct md_row md_metric(const struct exp_result *res, const struct exp_metric *m)
 {
     const char *workload = exp_result_workload(res, m->instance);
-    char mean[48], lo[48], hi[48], text[128];
+    char mean[48], text[128];
     struct md_row r = {
         {exp_text_markdown(m->name), exp_text_markdown(workload ? workload : "machine"), NULL, NULL, NULL}};
     r.cell[2] = owned(exp_format_value(mean, sizeof mean, m->sum.mean, m->unit));
-    if (isfinite(m->sum.hi))
-        snprintf(text, sizeof text, "%s .. %s", exp_format_value(lo, sizeof lo, m->sum.lo, m->unit),
-                 exp_format_value(hi, sizeof hi, m->sum.hi, m->unit));
-    else
-        snprintf(text, sizeof text, "-");
-    r.cell[3] = owned(text);
+    r.cell[3] = owned(exp_format_range(text, sizeof text, m->sum.lo, m->sum.hi, m->unit));
     snprintf(text, sizeof text, "%zu", m->sum.n);
     r.cell[4] = owned(text);
     return r;

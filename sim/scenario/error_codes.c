@@ -171,8 +171,9 @@ static const struct wb_error_info table[] = {
      "Replications reached run.horizon before their fixed work was done; figures of finished work are missing in them.",
      "Raise run.horizon, or lessen the work."},
     {"W012", "a replication is an outlier",
-     "It lies far from the median, measured in median absolute deviations (MAD).",
-     "Look at its windows; these workloads change regime."},
+     "It lies far from the median, measured in median absolute deviations (MAD): a rare regime, or one that has begun "
+     "late. The mean follows it.",
+     "Take more replications (-r), so that its share becomes known, and look at its windows (wakebal plot)."},
     {"W013", "replications fall into two groups",
      "The figure is bimodal over replications, so a mean describes neither group.",
      "Report both groups and their shares."},
@@ -183,6 +184,12 @@ static const struct wb_error_info table[] = {
      "See the other notes for why."},
     {"W016", "no figure can decide how many replications are enough", "No workload in the foreground reports a figure.",
      "Set run.replications.metric."},
+    {"W017", "nothing was counted",
+     "A workload's rate is 0 in every replication: what it counts did not happen between the end of the warm-up and "
+     "the "
+     "end of the run. Often all of a short run goes into starting tasks (hackbench forks hundreds).",
+     "Raise run.duration, or leave it out: work of a fixed size then runs to its end. Or lessen what has to be "
+     "started."},
     {"W151", "an expectation is not judged",
      "One of its conditions selects no point. The points are not those of the scenario's own sweep, so this may be "
      "meant.",

@@ -317,13 +317,18 @@ static const char *comment(const char *s, char *buf, size_t n)
 
 static void put_header(struct writer *w)
 {
-    char machine[128], run[64], text[512];
-    snprintf(text, sizeof(text),
-             "# tracer: nop\n#\n# wakebal: simulated; machine=%s run=%s seed=%llu\n"
-             "#           TASK-PID    (  TGID) CPU#  IRQFL   TIMESTAMP  FUNCTION\n",
-             comment(w->opt->machine, machine, sizeof(machine)), comment(w->opt->run, run, sizeof(run)),
-             (unsigned long long)w->opt->seed);
+    const struct wb_ftrace_options *o = w->opt;
+    char machine[128], kernel[128], policy[32], run[64], version[32], text[512];
+    put_text(w, "# tracer: nop\n#\n");
+    snprintf(text, sizeof(text), "# wakebal: simulated; version=%s run=%s seed=%llu replication=%u\n",
+             comment(o->version, version, sizeof(version)), comment(o->run, run, sizeof(run)),
+             (unsigned long long)o->seed, o->replication);
     put_text(w, text);
+    snprintf(text, sizeof(text), "# wakebal: machine=%s kernel=%s scheduler=%s\n#\n",
+             comment(o->machine, machine, sizeof(machine)), comment(o->kernel, kernel, sizeof(kernel)),
+             comment(o->policy, policy, sizeof(policy)));
+    put_text(w, text);
+    put_text(w, "#           TASK-PID    (  TGID) CPU#  IRQFL   TIMESTAMP  FUNCTION\n");
     if (!trace_lost(w->trace)) return;
     snprintf(text, sizeof(text), "# %llu older events were overwritten; the ring holds %llu\n",
              (unsigned long long)trace_lost(w->trace), (unsigned long long)w->trace->capacity);

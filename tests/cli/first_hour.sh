@@ -17,8 +17,6 @@ hasnt "$tmp/err" ":-1"
 code 3 $w plot /etc/passwd
 has "$tmp/err" "a file (.json)"
 
-code 2 $w list
-has "$tmp/err" "One of: keys, machines"
 code 2 $w help bandwith
 has "$tmp/err" "'bandwidth'"
 code 2 $w help pipe_bww
@@ -51,7 +49,7 @@ has "$tmp/out" "pack:2 core:2 pu:1: 4 CPUs"
 hasnt "$tmp/out" "itanium2"
 
 # Points that differ by nothing are the same; values of 0 give no infinite ratio.
-code 0 $w run hog -r 3 --duration 200ms --vary run.window=10ms,20ms
+code 0 $w run hogs -r 3 --duration 400ms --vary run.window=10ms,20ms
 has "$tmp/out" "the same as"
 has "$tmp/out" "within 1 %"
 code 0 $w run hog -r 2 --duration 3ms --set workload.chunk=1ms --set run.start_spread=3ms --vary run.seed=1,2,3
@@ -77,7 +75,7 @@ code 9 $w run pipe $quick -o "$tmp/no/such"
 # A picture of nothing leaves nothing.
 printf '{"schema":"wakebal.results/1","results":[]}\n' >"$tmp/empty.json"
 (cd "$tmp" && $w plot empty.json) >"$tmp/out" 2>"$tmp/err" && fail "a picture of nothing"
-has "$tmp/err" "no figure of a workload"
+has "$tmp/err" "nothing to draw: no result holds a figure of a workload"
 ls "$tmp" | grep -q 'empty-.*\.dat' && fail "an empty data file was left"
 
 # hackbench by name is a job: it runs to its end and its figure is the time.
@@ -86,8 +84,60 @@ has "$tmp/out" "  Time  "
 hasnt "$tmp/out" "  Messages  "
 has "$tmp/out" "run --profile hackbench -m smp2 -k linux-6.12"
 # A key that from_cmd overrules would change nothing.
-code 3 $w run perf-bench-sched-pipe --set workload.trips=5
-has "$tmp/err" "trips has no effect"
+for how in "--set workload.trips=5" "--vary workload.trips=5,6"; do
+    code 3 $w run perf-bench-sched-pipe $how
+    has "$tmp/err" "${how%%=*} has no effect: from_cmd fixes it at 1000000 and wins"
+    has "$tmp/err" '|                                   ^~~~~~~~~~'
+    has "$tmp/err" "1 error."
+    code 3 $w run perf-bench-sched-pipe --dry-run $how
+done
+cat >"$tmp/cmd.cfg" <<'EOF'
+schema = 1;
+machine : { base = "smp2"; };
+kernel : { base = "linux-6.12"; };
+workload = ( { name = "p"; kind = "pipe_bw"; from_cmd = "taskset -c 0 bw_pipe -m 65536 -M 1m"; }, { name = "h"; kind = "hog"; chunks = 10; } );
+sweep : { over = ( { set = "workload.p.message"; values = [ "1 KiB", "2 KiB" ]; } ); };
+EOF
+for verb in check run "sweep -o $tmp/cmd.db"; do
+    code 3 $w $verb "$tmp/cmd.cfg"
+    has "$tmp/err" "cmd.cfg:4:79: error: sweep workload.p.message has no effect: from_cmd fixes it at 64 KiB and wins"
+done
+# Taken back, the command fixes nothing.
+code 0 $w run "$tmp/cmd.cfg" --set workload.p.from_cmd= --set workload.p.total=1MiB -r 2
+has "$tmp/out" "message=2 KiB"
+# The table holds the figure of each workload that runs in the foreground, and no other.
+code 0 $w run "$tmp/cmd.cfg" --no-sweep --vary workload.h.chunks=10,20 -r 2
+has "$tmp/out" "bandwidth of p"
+has "$tmp/out" "work of h"
+code 0 $w run "$tmp/cmd.cfg" --no-sweep --set workload.h.background=true --vary run.seed=1,2 -r 2
+hasnt "$tmp/out" "work of h"
+# A value and its interval have one unit and the same decimals.
+code 0 $w run pipe --vary workload.message=4KiB,64KiB -r 3 --duration 50ms
+grep -qE ' [0-9.,]+ (±|\+-) [0-9.,]+ [kMG]?B/s ' "$tmp/out" || fail "no interval in the unit of its value"
+# One hog, and one for each CPU; every kind of load has a name to run by.
+code 0 $w run hog -r 2 --duration 50ms -m smp2 --export-csv "$tmp/one.csv"
+code 0 $w run hogs -r 2 --duration 50ms -m smp2 --export-csv "$tmp/all.csv"
+python3 - "$tmp/one.csv" "$tmp/all.csv" <<'PY' || fail "hogs is not one hog for each of two CPUs"
+import csv, sys
+one, both = ([float(r['mean']) for r in csv.DictReader(open(f)) if r['metric'] == 'work'][0] for f in sys.argv[1:])
+assert 1.9 < both / one < 2.1, (one, both)
+PY
+code 0 $w run syscall -r 2 --duration 5ms
+has "$tmp/out" "Time per call"
+# A run that ends before its tasks have been started says so, and does not call it precise.
+code 0 $w run hackbench -m smp16 -k linux-6.12 --duration 5ms -r 2
+has "$tmp/out" "none were counted: see note W017 below"
+has "$tmp/out" "Let runs last"
+code 0 $w help W017
+# Nothing at all, or half of it: what to type next.
+code 2 $w
+has "$tmp/err" "wakebal run hackbench"
+code 2 $w run
+has "$tmp/err" "For example: wakebal run pipe"
+code 0 $w list
+has "$tmp/out" "wakebal list machines"
+code 2 $w help mesage
+has "$tmp/err" "Did you mean 'workload.message'?"
 # One point is compared with nothing.
 code 0 $w run pipe --vary workload.message=4KiB -r 2 --duration 5ms
 has "$tmp/out" "1 point;"

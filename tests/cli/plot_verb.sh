@@ -33,7 +33,10 @@ has err "no axis is called 'no_such_key'; the points differ in workload."
 code 3 $w plot s.db --kind scatter -o x
 has err "scatter is drawn of wakebal.validation/1"
 code 3 $w plot r.json --only message=1KiB -o x
-has err "no point is left"
+has err "nothing to draw: no point is left"
+printf '{"schema":"wakebal.results/1","results":[]}' >empty.json
+code 3 $w plot empty.json -o x
+has err "nothing to draw: no result holds a figure of a workload"
 code 2 $w plot r.json --only message
 code 2 $w plot r.json --vary workload.copies=1,2
 has err "--only"

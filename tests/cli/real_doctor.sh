@@ -18,10 +18,11 @@ code=$?
 fails=$(grep -cE '^  fail  ' out)
 { [ "$fails" = 0 ] && [ $code = 0 ]; } || { [ "$fails" -gt 0 ] && [ $code = 8 ]; } || fail "$fails fails, exit $code"
 # Every line is a finding, a meaning, a fix, or the sum.
-grep -vE '^  (ok  |warn|fail)  |^        |^[0-9]+ ok, [0-9]+ warn, [0-9]+ fail' out && fail "a line of another form"
-[ "$(grep -cE '^  (ok  |warn|fail)  ' out)" -ge 10 ] || fail "few findings"
-# A warning says what it means.
-grep -A1 -E '^  (warn|fail)' out | grep -qE '^        ' || ! grep -qE '^  (warn|fail)' out || fail "a warning without a meaning"
+grep -vE '^  (ok  |note|warn|fail)  |^        |^[0-9]+ ok, [0-9]+ note, [0-9]+ warn, [0-9]+ fail' out && fail "a line of another form"
+[ "$(grep -cE '^  (ok  |note|warn|fail)  ' out)" -ge 10 ] || fail "few findings"
+# What is not just ok says what it means, and what is missing is not just ok.
+awk '/^  (note|warn|fail)  / { if (open) exit 1; open = 1; next } /^        / { open = 0; next } { if (open) exit 1 }' out || fail "a note without a meaning"
+grep -iE '^  ok .*(cannot|not here|not told|not shown|not reachable|no /proc)' out && fail "an absence is called ok"
 grep -q $'\033' out && fail "colour in a file"
 
 "$WAKEBAL" doctor --json --watch 0s >out.json 2>err
@@ -33,10 +34,10 @@ import json
 j = json.load(open('out.json'))
 assert j['schema'] == 'wakebal.doctor/1' and j['load'] is None
 assert len(j['host']['fingerprint']) == 16 and j['host']['cpus'] >= 1
-levels = ['ok', 'warn', 'fail']
+levels = ['ok', 'note', 'warn', 'fail']
 assert j['level'] == max((f['level'] for f in j['findings']), key=levels.index)
 for f in j['findings']:
-    assert f['level'] in levels and f['text'] and (f['level'] == 'ok' or f['meaning']), f
+    assert f['level'] in levels and f['text'] and (f['level'] == 'ok') == (not f['meaning']), f
 PY
 fi
 "$WAKEBAL" doctor -q --watch 0s >quiet 2>&1

@@ -28,6 +28,15 @@ expect 0 'linux-6.18-packed' "$w" conform "$pair" -k linux-6.18-packed --topolog
 expect 0 'missing switches from idle' "$w" conform "$pair" -k linux-6.18-packed
 expect 3 'missing switches from idle' "$w" conform "$pair" -k linux-6.18-packed --strict
 expect 3 'does not say which kernel' "$w" conform "$pair"
+# A simulation's own trace says in comment lines what made it; all else that reads such text passes them over.
+"$w" run hackbench -m smp2 -k linux-6.12 -q -r 1 --set workload.groups=1 --set workload.loops=2 --seed 7 --trace -o "$tmp/own.txt" \
+    >/dev/null 2>&1 || { echo "FAILED: run --trace"; bad=1; }
+for text in version= seed=7 machine=smp2 kernel=linux-6.12 scheduler=eevdf; do
+    grep -q "^# wakebal:.*$text" "$tmp/own.txt" || { echo "FAILED: no $text at the head of the trace"; bad=1; }
+done
+expect 0 'linux-6.12 on "smp2"' "$w" conform "$tmp/own.txt" --floor '97 %'
+expect 0 'linux-6.1 on "smp16"' "$w" conform "$tmp/own.txt" -k linux-6.1 -m smp16
+expect 0 'base = "smp2"' "$w" import "$tmp/own.txt"
 expect 3 'cannot follow a recording' "$w" conform "$pair" -k linux-2.6.11
 expect 3 'the machine "smp2" 2 CPUs' "$w" conform "$guest" -m smp2
 expect 3 'binary recording' "$w" conform "$traces/broken/binary.dat" -k linux-6.12

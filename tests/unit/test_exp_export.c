@@ -1,6 +1,8 @@
 /* wb-link: wb_experiment wb_measure wb_machine wb_scenario wb_core */
 #include "wbtest.h"
 
+#include <math.h>
+
 #include "exp_export.h"
 #include "exp_format.h"
 #include "support/fakesim.h"
@@ -147,8 +149,20 @@ static void test_values(void **state)
     static const struct {
         double v;
         const char *unit, *want;
-    } row[] = {{5e9, "B/s", "5.00 GB/s"},    {4.1e-6, "s", "4.1 us"}, {0.5, "1", "0.500"},   {3, "1", "3"},
-               {18402.4, "1/s", "18402 /s"}, {0.372, "%", "37.2 %"},  {-0.25, "1", "-0.250"}};
+    } row[] = {{5e9, "B/s", "5.00 GB/s"},
+               {4.1e-6, "s", "4.1 us"},
+               {0.5, "1", "0.500"},
+               {3, "1", "3"},
+               {18402.4, "1/s", "18,402 /s"},
+               {0.372, "%", "37.2 %"},
+               {-0.25, "1", "-0.250"},
+               {999.6, "1", "1,000"},
+               {1234567, "1", "1,234,567"},
+               {-4321, "1/s", "-4,321 /s"},
+               {2e13, "1", "2e+13"},
+               {0, "s", "0 s"},
+               {0, "1/s", "0 /s"},
+               {12345, "s", "12,345 s"}};
     char buf[64];
     for (size_t i = 0; i < WB_ARRAY_SIZE(row); i++)
         if (strcmp(exp_format_value(buf, sizeof buf, row[i].v, row[i].unit), row[i].want))
@@ -165,12 +179,56 @@ static void test_values(void **state)
     assert_false(exp_parse_value("4 apples", 8, "1", &v));
 }
 
+/* One formatter for values and intervals: same unit, same decimals, digits by the interval, groups of three. */
+static void test_intervals(void **state)
+{
+    (void)state;
+    static const struct {
+        double mean, half;
+        const char *unit, *want;
+    } row[] = {
+        {1.45e9, 174e3, "B/s", "1.45000 +- 0.00017 GB/s"},
+        {1.45e9, 0, "B/s", "1.45 +- 0 GB/s"},
+        {0, 0, "s", "0 +- 0 s"},
+        {1.45e9, 2.1e8, "B/s", "1.45 +- 0.21 GB/s"},
+        {4.1e-6, 3e-8, "s", "4.100 +- 0.030 us"},
+        {116471.3, 23.4, "1/s", "116,471 +- 23 /s"},
+        {116471.3, 1234, "1/s", "116,471 +- 1,234 /s"},
+        {0.372, 0.004, "%", "37.20 +- 0.40 %"},
+        {3, 0.5, "1", "3.00 +- 0.50"},
+        {5e-9, 2e-6, "s", "0.0 +- 2.0 us"},
+        {1e9, 1.5, "B/s", "1.000000 +- 0.000001 GB/s"},
+        {-0.25, 0.01, "1", "-0.250 +- 0.010"},
+        {5e9, NAN, "B/s", "5.00 GB/s"},
+        {5e9, INFINITY, "B/s", "5.00 GB/s"},
+        {NAN, 1, "B/s", "-"},
+    };
+    static const struct {
+        double lo, hi;
+        const char *unit, *want;
+    } range[] = {
+        {1.44983e9, 1.45017e9, "B/s", "1.44983 .. 1.45017 GB/s"},
+        {116448, 116494, "1/s", "116,448 .. 116,494 /s"},
+        {1e-6, 1e-6, "s", "1 us .. 1 us"},
+        {-0.1, 0.1, "1", "-0.10 .. 0.10"},
+        {NAN, NAN, "s", "-"},
+    };
+    char buf[128];
+    for (size_t i = 0; i < WB_ARRAY_SIZE(row); i++)
+        if (strcmp(exp_format_interval(buf, sizeof buf, row[i].mean, row[i].half, row[i].unit, "+-"), row[i].want))
+            fail_msg("%g %g %s became '%s', not '%s'", row[i].mean, row[i].half, row[i].unit, buf, row[i].want);
+    for (size_t i = 0; i < WB_ARRAY_SIZE(range); i++)
+        if (strcmp(exp_format_range(buf, sizeof buf, range[i].lo, range[i].hi, range[i].unit), range[i].want))
+            fail_msg("%g %g %s became '%s', not '%s'", range[i].lo, range[i].hi, range[i].unit, buf, range[i].want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,12 +24,20 @@ static void test_golden(void **state)
     struct arena a;
     struct wb_trace t = fix_ring(&a, 64);
     fix_story(&t);
-    char *got = text_of(&t, &(struct wb_ftrace_options){.machine = "nehalem 2s", .run = "5f0c9a1e", .seed = 20240601});
+    char *got = text_of(&t, &(struct wb_ftrace_options){.machine = "nehalem 2s",
+                                                        .kernel = "linux-6.12\n[007]",
+                                                        .policy = "eevdf",
+                                                        .version = "1.2",
+                                                        .run = "5f0c9a1e",
+                                                        .seed = 20240601,
+                                                        .replication = 3});
     assert_string_equal(
         got,
         "# tracer: nop\n"
         "#\n"
-        "# wakebal: simulated; machine=nehalem_2s run=5f0c9a1e seed=20240601\n"
+        "# wakebal: simulated; version=1.2 run=5f0c9a1e seed=20240601 replication=3\n"
+        "# wakebal: machine=nehalem_2s kernel=linux-6.12_[007] scheduler=eevdf\n"
+        "#\n"
         "#           TASK-PID    (  TGID) CPU#  IRQFL   TIMESTAMP  FUNCTION\n"
         "          <idle>-0     (-----) [000] d..2.     0.000000000: sched_switch: prev_comm=swapper/0 prev_pid=0 "
         "prev_prio=120 "
@@ -79,7 +87,8 @@ static void test_marks(void **state)
     struct wb_trace t = fix_ring(&a, 64);
     every_type(&t);
     char *got = text_of(&t, &(struct wb_ftrace_options){.marks = true});
-    assert_non_null(strstr(got, "# wakebal: simulated; machine=- run=- seed=0\n"));
+    assert_non_null(strstr(got, "# wakebal: simulated; version=- run=- seed=0 replication=0\n"
+                                "# wakebal: machine=- kernel=- scheduler=-\n"));
     assert_non_null(
         strstr(got, "0.000030000: tracing_mark_write: I|101|migrate bw_pipe-rd cpu0->cpu1 (idle sibling)\n"));
     assert_non_null(strstr(got, "sched_stat_runtime: comm=a_b_c_d_e_01234 pid=104 runtime=21474836484 [ns]\n"));

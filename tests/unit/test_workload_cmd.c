@@ -130,6 +130,38 @@ static void mistakes_point_at_the_word(void **state)
     }
 }
 
+/* Each setting knows the words that made it. */
+static void settings_know_their_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cmd, *key, *words;
+    } rows[] = {
+        {"taskset -c 2 bw_pipe -m 4k -P 2", "cpus", "taskset -c 2"},
+        {"taskset -c 2 bw_pipe -m 4k -P 2", "message", "-m 4k"},
+        {"taskset -c 2 bw_pipe  -m4k -P 2", "message", "-m4k"},
+        {"nice -n 5 bw_pipe -P 2", "nice", "nice -n 5"},
+        {"perf bench sched pipe -l 9 -T", "trips", "-l 9"},
+        {"perf bench sched pipe -l 9 -T", "threads", "-T"},
+        {"perf bench sched pipe -l 9 -T", "message", "perf bench sched pipe"},
+        {"hackbench 3 thread 7", "mode", "thread"},
+        {"hackbench 3 thread 7", "loops", "7"},
+        {"hackbench --groups=3", "groups", "--groups=3"},
+        {"netperf -t TCP_RR -T 0,7 -- -r 1,2", "server_cpus", "-T 0,7"},
+        {"netperf -t TCP_RR -T 0,7 -- -r 1,2 -D", "request", "-r 1,2"},
+    };
+    for (size_t i = 0; i < WB_ARRAY_SIZE(rows); i++) {
+        struct workload_cmd c;
+        const char *why;
+        size_t at, len;
+        assert_int_equal(wb_workload_from_cmd(rows[i].cmd, &c, &why, &at, &len), 0);
+        const struct workload_setting *s = workload_cmd_find(&c, rows[i].key);
+        assert_non_null(s);
+        if (s->len != strlen(rows[i].words) || strncmp(rows[i].cmd + s->at, rows[i].words, s->len) != 0)
+            fail_msg("%s of '%s': '%.*s'", rows[i].key, rows[i].cmd, (int)s->len, rows[i].cmd + s->at);
+    }
+}
+
 /* Nothing that is pasted can run over its buffers. */
 static void long_and_strange_text(void **state)
 {
@@ -154,8 +186,8 @@ static void long_and_strange_text(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(real_commands), cmocka_unit_test(hackbench_forms),
-                                       cmocka_unit_test(mistakes_point_at_the_word),
-                                       cmocka_unit_test(long_and_strange_text)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(real_commands), cmocka_unit_test(hackbench_forms), cmocka_unit_test(settings_know_their_words),
+        cmocka_unit_test(mistakes_point_at_the_word), cmocka_unit_test(long_and_strange_text)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

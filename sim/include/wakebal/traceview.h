@@ -35,8 +35,10 @@ void wb_trace_comm(char *out, const struct wb_trace_task *t);
 
 /* ---- ftrace text ---- */
 struct wb_ftrace_options {
-    const char *machine, *run; /* of the comment line; NULL = "-" */
+    const char *machine, *run;             /* of the comment lines at the head; NULL = "-" */
+    const char *kernel, *policy, *version; /* kernel profile, scheduler family, of this program; NULL = "-" */
     uint64_t seed;
+    uint32_t replication;
     bool marks;         /* migrations, balancing, phases and counters as tracing_mark_write lines too */
     bool schedule_only; /* only sched_* lines */
 };

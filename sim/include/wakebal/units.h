@@ -21,6 +21,8 @@ int wb_parse_quantity(const char *text, enum wb_unit unit, int64_t *value, const
 /* Human form with 3 significant digits and the fitting unit: "1.28 s", "64 KiB", "4.1 us", "5.00 GB/s". Writes at
  * most n bytes, always terminated; returns buf. */
 char *wb_format_quantity(char *buf, size_t n, double value, enum wb_unit unit);
+/* The unit that wb_format_quantity() would take for this value: its size in base units, its name in *name. */
+double wb_quantity_scale(double value, enum wb_unit unit, const char **name);
 /* Shortest exact form that parses back to the same value ("10 us", "65537 B"). */
 char *wb_format_exact(char *buf, size_t n, int64_t value, enum wb_unit unit);
 
