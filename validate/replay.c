@@ -32,11 +32,12 @@ static void take(struct wb_sim *s, const struct import *m, struct replay_result 
         const struct wb_task *t = wb_task_of(s, i);
         for (uint32_t k = 0; k < m->n; k++) {
             if (strcmp(wb_task_name(t), m->task[k].name) != 0) continue;
-            r->task[k] = (struct replay_task){.run_ns = t->run_total / WB_NS,
-                                              .wait_ns = t->wait_total / WB_NS,
-                                              .switches = t->nr_switches,
-                                              .migrations = t->nr_migrations,
-                                              .wakeups = t->nr_wakeups};
+            const struct wb_task_totals *n = wb_task_totals(t);
+            r->task[k] = (struct replay_task){.run_ns = n->run_total / WB_NS,
+                                              .wait_ns = n->wait_total / WB_NS,
+                                              .switches = n->switches,
+                                              .migrations = n->migrations,
+                                              .wakeups = n->wakeups};
             break;
         }
     }
@@ -49,7 +50,8 @@ static void take(struct wb_sim *s, const struct import *m, struct replay_result 
 static int run(struct wb_scenario *scenario, const struct import *m, const struct wb_registry *reg, struct wb_diag *d,
                struct replay_result *r)
 {
-    struct wb_sim *s = wb_sim_build(wb_scenario_config(scenario), reg, 0, NULL, d);
+    const struct wb_run_options opt = {.task_totals = true};
+    struct wb_sim *s = wb_sim_build(wb_scenario_config(scenario), reg, 0, &opt, d);
     if (!s) return -1;
     r->finished = !wb_sim_run(s);
     r->length_ns = wb_sim_now(s) / WB_NS;

@@ -41,7 +41,7 @@ static enum wb_ret own_step(struct wb_exec *x, void *frame)
 bool tcp_own_start(struct wb_exec *x, struct tcp_sock *k)
 {
     net_charge(x, k->st->fn.lock);
-    if (!k->owned && k->k.lock.holder == WB_NO_CPU) {
+    if (!k->owned && !wb_spin_is_held(&k->k.lock)) {
         k->owned = true;
         wb_line_use(x, k->k.lock.line, WB_LINE_RMW, k->st->fn.lock);
         return false;
@@ -80,7 +80,7 @@ static enum wb_ret disown_step(struct wb_exec *x, void *frame)
 bool tcp_disown_start(struct wb_exec *x, struct tcp_sock *k)
 {
     net_charge(x, k->st->fn.release);
-    if (!k->backlog.first && k->k.lock.holder == WB_NO_CPU && !wb_waitq_active(&k->owners)) {
+    if (!k->backlog.first && !wb_spin_is_held(&k->k.lock) && !wb_waitq_active(&k->owners)) {
         k->owned = false;
         wb_line_use(x, k->k.lock.line, WB_LINE_RMW, k->st->fn.release);
         return false;

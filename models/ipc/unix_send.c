@@ -153,7 +153,7 @@ enum wb_ret unix_send_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, st->fn.sock_sendmsg);
     if (st->creds) {
         f->pid_line = x->task->pid_line;
-        f->cred_line = x->task->cred_line;
+        f->cred_line = WB_CRED_LINE(x->task->pid_line);
         WB_CALL(x, f, unix_cred_set(x, st, f->pid_line, f->cred_line, st->fn.sendmsg));
     }
     while (f->left) {

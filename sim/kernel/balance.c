@@ -6,15 +6,52 @@
  */
 #include "sim.h"
 
-/* A pass keeps its state in the CPU (one for each level that it may run at), not in the task's small stack: it never
- * sleeps and never leaves the CPU. */
+/* A pass keeps its state beside the CPU (one for each level that it may run at), not in the task's small stack: it
+ * never sleeps and never leaves the CPU. */
 struct balancing {
     struct wb_frame h;
 };
 
+void balances_init(struct wb_sim *s)
+{
+    struct balance_pool *p = &s->balances;
+    p->room = 3 * s->ncpus;
+    p->work = reserve_take(p->room * sizeof *p->work);
+    p->free = reserve_take(p->room * sizeof *p->free);
+    WB_MEMORY(p->work && p->free, "out of memory for balancing on %u CPUs", s->ncpus);
+}
+
+void balances_free(struct wb_sim *s)
+{
+    struct balance_pool *p = &s->balances;
+    reserve_give(p->work, p->room * sizeof *p->work);
+    reserve_give(p->free, p->room * sizeof *p->free);
+}
+
+size_t balances_touched(const struct wb_sim *s)
+{
+    const struct balance_pool *p = &s->balances;
+    return reserve_touched(p->work, p->room * sizeof *p->work) + reserve_touched(p->free, p->room * sizeof *p->free);
+}
+
 static struct balance_work *work_of(const struct wb_exec *x)
 {
-    return &cpu_of(x)->balance[x->level];
+    return &x->sim->balances.work[cpu_of(x)->balance[x->level]];
+}
+
+static struct balance_work *work_take(struct wb_exec *x)
+{
+    struct balance_pool *p = &x->sim->balances;
+    uint32_t i = p->nfree ? p->free[--p->nfree] : p->fresh++;
+    WB_CHECK(i < p->room, "more than %u balancing passes at once", p->room);
+    cpu_of(x)->balance[x->level] = (uint16_t)i;
+    return &p->work[i];
+}
+
+static void work_give(struct wb_exec *x)
+{
+    struct balance_pool *p = &x->sim->balances;
+    p->free[p->nfree++] = cpu_of(x)->balance[x->level];
 }
 
 static const struct wb_balance_ops *ops_of(const struct wb_sim *s, enum wb_balance_kind kind)
@@ -69,7 +106,7 @@ void wb_move_task(struct wb_exec *x, struct wb_balance *b, struct wb_task *t, wb
     s->ops->enqueue(x, dst, t, WB_ENQ_MIGRATE);
     b->moved++;
     if (s->ops->check_preempt(x, dst, t, WB_WF_MIGRATED, &preempt_rule)) wb_resched(x, dst);
-    cpu_of(x)->stats.balance_pulled[b->kind]++;
+    s->count.balance_pulled[b->kind]++;
 }
 
 static void trace_pass(struct wb_exec *x, const struct balance_work *f)
@@ -118,7 +155,7 @@ static enum wb_ret lock_both_step(struct wb_exec *x, void *frame)
     struct balancing *f = frame;
     struct balance_work *w = work_of(x);
     WB_BEGIN(f);
-    if (w->have_dst && w->src->cpu < w->dst->cpu && w->src->lock.holder != WB_NO_CPU) {
+    if (w->have_dst && w->src->cpu < w->dst->cpu && wb_spin_is_held(&w->src->lock)) {
         WB_SPIN_UNLOCK(x, f, &w->dst->lock);
         w->have_dst = false;
     }
@@ -181,7 +218,7 @@ static enum wb_ret pass_step(struct wb_exec *x, void *frame)
         WB_SPIN_UNLOCK(x, f, &w->dst->lock);
         w->have_dst = false;
     }
-    cpu_of(x)->stats.balance_calls[b->kind]++;
+    x->sim->count.balance_calls[b->kind]++;
     w->result = (uint8_t)w->ops->done(x, b, w->found);
     trace_pass(x, w);
     WB_END();
@@ -205,6 +242,7 @@ static enum wb_ret balancing_step(struct wb_exec *x, void *frame)
     b->unlock_find = w->ops->unlock_find;
     if (!w->ops->begin(x, b)) {
         wb_irq_enable(x);
+        work_give(x);
         WB_RETURN(x, 0);
     }
     wb_charge_fn(x, WB_FN_LOAD_BALANCE);
@@ -220,13 +258,14 @@ static enum wb_ret balancing_step(struct wb_exec *x, void *frame)
     KICK_ALL(x, f);
     wb_irq_enable(x);
     WB_FLUSH(x, f);
+    work_give(x);
     WB_RETURN(x, w->total);
     WB_END();
 }
 
 void balance_run(struct wb_exec *x, enum wb_balance_kind kind, cpu_id on_behalf)
 {
-    struct balance_work *w = work_of(x);
+    struct balance_work *w = work_take(x);
     (void)WB_PUSH(x, balancing_step, struct balancing);
     *w = (struct balance_work){.ops = ops_of(x->sim, kind)};
     WB_CHECK(w->ops, "no balancing of kind %d", (int)kind);

@@ -158,7 +158,7 @@ static int size_stacks(struct wb_sim *s, struct wb_diag *d)
         const char *path = wb_cfg_path("workload[%u].kind", i);
         const struct wb_workload_ops *w = find_workload(s, wb_cfg_str(s->cfg, path));
         if (w) {
-            s->instance[i].stack = (uint16_t)((w->frame_need + SLEEP_FRAME_BYTES + 15) & ~(size_t)15);
+            s->instance[i].stack = (uint16_t)((w->frame_need + SLEEP_FRAME_BYTES + 7) & ~(size_t)7);
             continue;
         }
         wb_cfg_error(s->cfg, d, path, "see wakebal list workloads", "no workload kind '%s'", wb_cfg_str(s->cfg, path));
@@ -235,6 +235,7 @@ static int build_kernel(struct wb_sim *s, const struct wb_run_options *opt, stru
     if (policy_find(s, opt, d) || profile_read(s, s->cfg, d)) return -1;
     s->cpu = arena_alloc(&s->arena, s->ncpus, sizeof *s->cpu, ARENA_LINE);
     if (!s->cpu) return -1;
+    balances_init(s);
     profile_costs(s);
     if (s->k.big_lock) wb_spin_init(s, &s->big);
     s->policy = wb_sim_alloc(s, s->ops->sim_bytes);
@@ -275,6 +276,7 @@ static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct 
         return -1;
     if (measure_seal(s->m) || memory_layout(s) || deep_stacks_init(s) || result_init(s)) return -1;
     invariants_init(s);
+    if (opt->task_totals) s->totals = wb_sim_alloc(s, s->ntasks * sizeof *s->totals);
     build_noise(s);
     event_post(s, s->end, EV_STOP, 0, 0);
     event_post(s, s->warmup ? s->warmup : WB_MIN(s->first_start, s->end), EV_WARM, 0, 0);
@@ -321,6 +323,7 @@ void wb_sim_free(struct wb_sim *s)
     if (s->hw) wb_machine_state_free(s->hw);
     reserve_give(s->deep.mem, (size_t)s->deep.parts * DEEP_STACK_BYTES);
     invariants_free(s);
+    balances_free(s);
     evq_free(&s->q);
     free(s->task);
     free(s->names);

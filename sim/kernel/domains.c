@@ -290,19 +290,20 @@ static void link_cpu(struct rung *rung, uint32_t n, cpu_id c, bool drop, struct 
     for (sd = *lowest; sd; sd = sd->parent) sd->depth = depth++;
 }
 
-/* Copies what is left of each CPU's chain of domains, one behind the other, and adds statistics. */
+/* Copies what is left of each CPU's chain of domains, one behind the other, and adds statistics: those of a level are
+ * kept together for all CPUs. */
 static void keep_domains(struct wb_sim *s, struct wb_sd **lowest, uint32_t ncpus)
 {
     size_t n = 0;
     for (cpu_id c = 0; c < ncpus; c++)
         for (struct wb_sd *sd = lowest[c]; sd; sd = sd->parent) n++;
-    struct wb_sd_stats *stats = wb_sim_alloc(s, n * sizeof *stats + 1);
+    struct wb_sd_stats *stats = wb_sim_alloc(s, DOMAINS_ROWS * sizeof *stats);
     struct wb_sd *to = wb_sim_alloc(s, n * sizeof *to + 1);
     for (cpu_id c = 0; c < ncpus; c++) {
         struct wb_sd *below = NULL;
         for (struct wb_sd *sd = lowest[c]; sd; sd = sd->parent) {
             *to = *sd;
-            to->stats = stats++;
+            to->stats = &stats[sd->depth];
             to->child = below;
             if (below)
                 below->parent = to;

@@ -32,7 +32,8 @@ void drive_build_tasks(struct wb_sim *s)
         t->mm = spec->kthread ? 0 : wb_mm_new(s);
         t->kthread = spec->kthread;
         t->rt_prio = spec->rt_prio;
-        t->cpu = t->wake_cpu = spec->cpu;
+        t->cpu = spec->cpu;
+        t->wake_cpu = (uint16_t)spec->cpu;
         t->state = WB_INTERRUPTIBLE;
         policy_task_init(s, t);
     }
@@ -247,7 +248,6 @@ uint32_t wb_drive_switch(struct wb_sim *s, cpu_id cpu, struct wb_task *next, enu
     uint32_t strays = 0;
     put_away(s, rq, state);
     prev->on_cpu = false;
-    prev->last_ran = s->now;
     if (next) {
         if (next->cpu != cpu) (void)wb_drive_move(s, next, cpu);
         wb_drive_queue(s, next, WB_ENQ_WAKEUP);
@@ -260,7 +260,6 @@ uint32_t wb_drive_switch(struct wb_sim *s, cpu_id cpu, struct wb_task *next, enu
     if (next) s->ops->set_next(x, rq, next);
     rq->curr = next ? next : rq->idle;
     rq->curr->on_cpu = true;
-    rq->curr->run_start = s->now;
     x = wb_drive_context(s, cpu, WB_LEVEL_TASK);
     if (s->ops->switched) s->ops->switched(x, rq, prev, rq->curr);
     if (!next && s->ops->idle_enter) (void)s->ops->idle_enter(x, rq);

@@ -29,7 +29,7 @@ void tick_measure(struct wb_sim *s, struct wb_cpu *c)
     e->started = s->now;
     e->irqs = c->irqs;
     e->moves = c->moves;
-    e->switches = c->stats.switches;
+    e->switches = c->switches;
 }
 
 /* The own runqueue lock, free and its line here, costs its uncontended price and no more. */
@@ -42,7 +42,7 @@ static bool uncontended(const struct wb_sim *s, sim_time dur)
 static bool was_plain(const struct wb_sim *s, const struct wb_cpu *c)
 {
     const struct tick_elision *e = &c->elide;
-    if (c->irqs != e->irqs + 1 || c->moves != e->moves || c->stats.switches != e->switches) return false;
+    if (c->irqs != e->irqs + 1 || c->moves != e->moves || c->switches != e->switches) return false;
     if (c->pending || c->softirqs || c->rq.need_resched || e->nlog > ELIDE_LOG) return false;
     for (uint32_t i = 0; i < e->nlog; i++) {
         enum wb_cat k = part_cat(e->log[i]);
@@ -80,8 +80,8 @@ static void apply(struct wb_sim *s, struct wb_cpu *c, sim_time when, sim_time ex
     acct_add(s, c, WB_FN_IDLE_EXIT, WB_CAT_IDLE_EXIT, exit);
     for (uint32_t i = 0; i < e->nlog; i++) acct_add(s, c, part_fn(e->log[i]), part_cat(e->log[i]), part_dur(e->log[i]));
     c->since = c->idle_since = when + exit + e->cost;
-    c->stats.idle_entries++;
-    c->stats.ticks++;
+    s->count.idle_entries++;
+    s->count.ticks++;
     c->irqs++;
     c->rq.ticks++;
     c->rq.last_tick = when + exit + e->offset;

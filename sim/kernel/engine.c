@@ -73,7 +73,6 @@ static void on_grant(struct wb_sim *s, uint32_t cpu, uint64_t counter)
 static void on_irq(struct wb_sim *s, uint32_t cpu, uint64_t counter)
 {
     (void)counter;
-    s->cpu[cpu].stats.ipis_received++;
     s->cpu[cpu].ipi_arrived = true;
     irq_raise(s, &s->cpu[cpu], IRQ_RESCHED);
 }

@@ -79,7 +79,7 @@ void idle_halt(struct wb_sim *s, struct wb_cpu *c)
     const struct wb_idle_state *st = shallowest(s);
     c->mode = CPU_HALT;
     c->since = c->idle_since = s->now;
-    c->stats.idle_entries++;
+    s->count.idle_entries++;
     c->rq.polling = s->k.idle_poll || st->wake != WB_WAKE_IPI;
     cpu_set_load(s, c, s->k.idle_poll ? 1000000 : st->smt_load_ppm);
     TRACE(s, .type = WB_TR_IDLE, .cpu = (uint16_t)c->id, .task = c->rq.idle->id, .a = 1);

@@ -117,7 +117,7 @@ void ipi_send(struct wb_exec *x, cpu_id to)
     struct wb_ipi ipi;
     wb_ipi_cost(s->machine, x->cpu, to, &ipi);
     wb_charge(x, WB_FN_SEND_IPI, WB_CAT_IRQ, ipi.send);
-    cpu_of(x)->stats.ipis_sent++;
+    x->sim->count.ipis++;
     TRACE(s, .type = WB_TR_IPI, .cpu = (uint16_t)x->cpu, .task = x->task->id, .a = to);
     event_post(s, s->now + ipi.offset + ipi.flight, EV_IRQ, to, ++s->cpu[to].ipino);
 }

@@ -42,13 +42,13 @@ void count_migration(struct wb_exec *x, struct wb_task *t, cpu_id from, enum wb_
     s->cpu[from].moves++;
     s->cpu[t->cpu].moves++;
     measure_series_add(s->m, s->series_migrations, 1);
-    t->nr_migrations++;
+    if (s->totals) s->totals[t->id].migrations++;
     bool balanced = kind != WB_MIG_WAKE && kind != WB_MIG_FORK && kind != WB_MIG_EXEC && kind != WB_MIG_AFFINITY &&
                     kind != WB_MIG_PICK;
     if (balanced) {
         if (t->migrated_from == t->cpu && t->migrated_at && s->now - t->migrated_at < INVARIANTS_PINGPONG)
             invariants_pingpong(s, t, kind, depth);
-        t->migrated_from = from;
+        t->migrated_from = (uint16_t)from;
         t->migrated_at = s->now;
     }
     TRACE(s, .type = WB_TR_MIGRATE, .cpu = (uint16_t)x->cpu, .task = t->id, .a = from, .b = t->cpu, .c = kind,
@@ -103,7 +103,7 @@ static struct wb_rq *served(struct wb_sim *s, struct wb_task *t)
 {
     t->in_migrate_list = false;
     if (!(t->on_rq || t->on_cpu) || wb_mask_test(t->allowed, t->cpu)) return NULL;
-    t->migrate_to = any_allowed(t, t->cpu);
+    t->migrate_to = (uint16_t)any_allowed(t, t->cpu);
     list_add(wb_rq(s, t->cpu), t);
     return wb_rq(s, t->cpu);
 }
@@ -205,7 +205,7 @@ static bool must_be_moved(struct wb_exec *x, struct asking *f)
         return false;
     }
     if (!t->in_migrate_list) list_add(f->rq, t);
-    t->migrate_to = f->to;
+    t->migrate_to = (uint16_t)f->to;
     t->migrate_exec = !f->mask;
     return true;
 }

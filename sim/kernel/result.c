@@ -8,21 +8,24 @@
 
 static void sum(const struct wb_sim *s, struct totals *t)
 {
-    *t = (struct totals){.idle_waiting = s->iww.total};
+    *t = s->count;
+    t->idle_waiting = s->iww.total;
     memcpy(t->migrations, s->migrations, sizeof t->migrations);
-    for (cpu_id c = 0; c < s->ncpus; c++) {
-        const struct cpu_stats *st = &s->cpu[c].stats;
-        t->wakeups_remote += st->wakeups_remote;
-        t->wakeups_sync += st->wakeups_sync;
-        t->preemptions += st->preemptions;
-        t->ipis += st->ipis_sent;
-        t->idle_entries += st->idle_entries;
-        t->ticks += st->ticks;
-        for (int k = 0; k < WB_BAL_N; k++) {
-            t->balance_calls[k] += st->balance_calls[k];
-            t->balance_pulled[k] += st->balance_pulled[k];
-        }
-    }
+}
+
+static size_t base_bytes(const struct wb_sim *s)
+{
+    return (size_t)WB_CAT_N * s->ncpus * sizeof(sim_time);
+}
+
+size_t result_touched(const struct wb_sim *s)
+{
+    return reserve_touched(s->base->acct, base_bytes(s));
+}
+
+static sim_time *base_of(const struct wb_sim *s, cpu_id c, int cat)
+{
+    return &s->base->acct[(size_t)cat * s->ncpus + c];
 }
 
 /* Time under way in segments, spins and halts counts up to now. */
@@ -47,7 +50,9 @@ void result_baseline(struct wb_sim *s)
     settle(s);
     invariants_start(s);
     sum(s, &s->base->t);
-    for (cpu_id c = 0; c < s->ncpus; c++) memcpy(s->cpu[c].acct_base, s->cpu[c].acct, sizeof s->cpu[c].acct);
+    for (int k = 0; k < WB_CAT_N; k++)
+        for (cpu_id c = 0; c < s->ncpus; c++)
+            if (s->cpu[c].acct[k]) *base_of(s, c, k) = s->cpu[c].acct[k];
     for (uint32_t i = 0; i < s->nfn; i++) s->fn[i].base = s->fn[i].time;
     for (uint32_t i = 0; i <= s->ndepths; i++) s->base->depth[i] = s->mig_depth[i];
     for (size_t i = 0; i < s->ops->nrules; i++) s->base->rule[i] = s->rule_count[i];
@@ -76,7 +81,7 @@ static void figures_of_time(struct wb_sim *s)
     double all = (double)(s->now - s->base->at) * s->ncpus;
     for (int k = 0; k < WB_CAT_N; k++) {
         sim_time t = 0;
-        for (cpu_id c = 0; c < s->ncpus; c++) t += s->cpu[c].acct[k] - s->cpu[c].acct_base[k];
+        for (cpu_id c = 0; c < s->ncpus; c++) t += s->cpu[c].acct[k] - *base_of(s, c, k);
         figure_of(s, "time.%s", wb_cat_name[k], all > 0 ? (double)t / all : NAN, false);
     }
 }
@@ -197,7 +202,7 @@ static void fill_tables(struct wb_sim *s, struct wb_result *r)
     r->ncpus = s->ncpus;
     r->cat_time = need(s->ncpus, sizeof *r->cat_time);
     for (cpu_id c = 0; c < s->ncpus; c++)
-        for (int k = 0; k < WB_CAT_N; k++) r->cat_time[c][k] = s->cpu[c].acct[k] - s->cpu[c].acct_base[k];
+        for (int k = 0; k < WB_CAT_N; k++) r->cat_time[c][k] = s->cpu[c].acct[k] - *base_of(s, c, k);
     r->nfn = s->nfn;
     r->fn_time = need(s->nfn, sizeof *r->fn_time);
     r->fn_name = need(s->nfn, sizeof *r->fn_name);
@@ -247,6 +252,7 @@ struct wb_sim_counts wb_sim_counts(const struct wb_sim *s)
 void result_free(struct wb_sim *s)
 {
     struct wb_result *r = s->result;
+    if (s->base) reserve_give(s->base->acct, base_bytes(s));
     while (s->kept) {
         struct kept *k = s->kept;
         s->kept = k->next;
@@ -269,5 +275,6 @@ int result_init(struct wb_sim *s)
     s->audit_scratch = wb_sim_alloc(s, 2 * s->ncpus * sizeof *s->audit_scratch);
     s->base->depth = wb_sim_alloc(s, (s->ndepths + 1) * sizeof *s->base->depth);
     s->base->rule = wb_sim_alloc(s, s->ops->nrules * sizeof *s->base->rule);
-    return 0;
+    s->base->acct = reserve_take(base_bytes(s));
+    return s->base->acct ? 0 : -1;
 }

@@ -61,9 +61,10 @@ static void account_prev(struct wb_sim *s, struct wb_task *prev, bool queued)
         invariants_idle(s, prev->cpu, false);
         return;
     }
-    prev->run_total += s->now - prev->run_start;
-    prev->last_ran = s->now;
-    prev->nr_switches++;
+    if (s->totals) {
+        s->totals[prev->id].run_total += s->now - s->totals[prev->id].run_start;
+        s->totals[prev->id].switches++;
+    }
     if (queued) { /* a wakeup during an unlocked switch has counted itself */
         prev->queued_at = s->now;
         iww_update(s, 0, 1);
@@ -73,7 +74,7 @@ static void account_prev(struct wb_sim *s, struct wb_task *prev, bool queued)
 
 static void account_next(struct wb_sim *s, struct wb_task *next)
 {
-    next->run_start = s->now;
+    if (s->totals) s->totals[next->id].run_start = s->now;
     if (next->klass == WB_CLASS_SWAPPER) {
         iww_update(s, 1, 0);
         invariants_idle(s, next->cpu, true);
@@ -82,7 +83,7 @@ static void account_next(struct wb_sim *s, struct wb_task *next)
     iww_update(s, 0, -1);
     invariants_run(s, next);
     sim_time waited = s->now - next->queued_at;
-    next->wait_total += waited;
+    if (s->totals) s->totals[next->id].wait_total += waited;
     if (!next->kthread) measure_latency_add(s->run_delay, waited);
     if (next->woken_at && !next->kthread) measure_latency_add(s->wake_latency, s->now - (next->woken_at - 1));
     next->woken_at = 0;
@@ -104,8 +105,8 @@ static void count_switch(struct wb_exec *x, struct wb_rq *rq, struct wb_task *ne
     struct wb_cpu *c = cpu_of(x);
     struct wb_task *prev = x->task;
     bool preempted = c->prev_queued && prev->klass != WB_CLASS_SWAPPER;
-    c->stats.switches++;
-    c->stats.preemptions += preempted;
+    c->switches++;
+    s->count.preemptions += preempted;
     measure_series_add(s->m, s->series_switches, 1);
     if (s->ops->switched) s->ops->switched(x, rq, prev, next);
     account_prev(s, prev, c->prev_queued);

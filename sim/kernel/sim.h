@@ -63,12 +63,6 @@ enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VE
 
 #define KICKS_MAX 8u
 
-struct cpu_stats {
-    uint64_t wakeups, wakeups_remote, wakeups_sync, switches, preemptions, ipis_sent, ipis_received, idle_entries,
-        ticks;
-    uint64_t balance_calls[WB_BAL_N], balance_pulled[WB_BAL_N];
-};
-
 /* Ticks of an idle CPU that change nothing but its age are left out (elide.c). */
 #define ELIDE_LOG 16u
 
@@ -82,7 +76,7 @@ struct tick_elision {
     sim_time started;               /* when the measured tick came */
     sim_time cost;                  /* of a plain tick, without the idle exit */
     sim_time offset;                /* from its interrupt to the update of the accounts, without the idle exit */
-    uint64_t irqs, moves, switches; /* counters when it came */
+    uint32_t irqs, moves, switches; /* counters when it came */
     uint64_t log[ELIDE_LOG];        /* parts, see part_make() */
 };
 
@@ -94,6 +88,13 @@ struct balance_work {
     uint32_t total;
     uint8_t result; /* enum wb_balance_result */
     bool found, have_dst;
+};
+/* Of the passes under way, of which there are few at a time: a reserve. */
+struct balance_pool {
+    struct balance_work *work; /* [room] */
+    uint32_t room, fresh;
+    uint32_t nfree;
+    uint16_t *free; /* [room] stack of numbers that were given back */
 };
 
 /* What a context spins for, and who does so after it: the ring of the lock. */
@@ -130,17 +131,15 @@ struct wb_cpu {
     struct wb_task *timer_due, *start_due;
     sim_time noise_due;
     sim_time idle_since;
-    uint64_t moves, irqs; /* migrations from or to it; interrupts and softirqs taken */
-    uint32_t rq_line;     /* the runqueue's data as others see it (lock line is in rq.lock) */
-    uint32_t list_line;   /* wake list head */
-    uint32_t flag_line;   /* need_resched and the polling mark of whom it runs (struct thread_info) */
+    uint32_t moves, irqs, switches; /* migrations from or to it; interrupts and softirqs taken; modulo 2^32 */
+    uint32_t rq_line;               /* the runqueue's data as others see it (lock line is in rq.lock) */
+    uint32_t list_line;             /* wake list head */
+    uint32_t flag_line;             /* need_resched and the polling mark of whom it runs (struct thread_info) */
     struct wb_stream idle_stream;
     struct tick_elision elide;
-    struct balance_work balance[3]; /* by enum wb_level */
-    uint64_t smt_load_ppm;          /* what it puts on its siblings */
-    struct cpu_stats stats;
+    uint16_t balance[3];   /* by enum wb_level: number of its pass under way */
+    uint64_t smt_load_ppm; /* what it puts on its siblings */
     sim_time acct[WB_CAT_N];
-    sim_time acct_base[WB_CAT_N];
 };
 
 struct kernel_profile {
@@ -176,6 +175,7 @@ struct baseline {
     struct totals t;
     sim_time at;
     uint64_t *depth, *rule;
+    sim_time *acct; /* [WB_CAT_N * ncpus]; a reserve: most CPUs had spent nothing on most categories */
 };
 
 struct declared_region {
@@ -247,6 +247,8 @@ struct wb_sim {
     struct wb_measure *m;
     struct wb_trace trace;
     bool tracing, no_inline, no_elide, audit, stopped, finished;
+    struct wb_task_totals *totals; /* [ntasks], or NULL */
+    void *idle_policy;             /* area of all idle tasks */
     struct noise_source *noise;
     struct pair_record *pair;
     uint32_t npairs, pairs_room;
@@ -264,6 +266,9 @@ struct wb_sim {
     uint64_t popped, stale, inlined;
     uint64_t *rule_count;
     struct idle_while_waiting iww;
+    struct wb_sleeplock_counts locks;
+    struct totals count; /* but migrations and idle_waiting, which are counted elsewhere */
+    struct balance_pool balances;
     struct invariants invariants;
     struct wb_latency *wake_latency, *run_delay;
     uint64_t migrations[WB_MIG_N];
@@ -361,6 +366,9 @@ void schedule_preempt(struct wb_exec *x); /* schedule() that does not put a slee
 void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter);
 bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter);
 void lock_granted(struct wb_sim *s, struct wb_cpu *c);
+void balances_init(struct wb_sim *s);
+void balances_free(struct wb_sim *s);
+size_t balances_touched(const struct wb_sim *s);
 /* pushes a frame; x->ret = tasks moved */
 void balance_run(struct wb_exec *x, enum wb_balance_kind kind, cpu_id on_behalf);
 void stopper_init(struct wb_sim *s, struct wb_cpu *c);
@@ -392,6 +400,7 @@ int profile_read(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *
 void profile_costs(struct wb_sim *s);
 int result_init(struct wb_sim *s);
 void result_free(struct wb_sim *s);
+size_t result_touched(const struct wb_sim *s); /* of the reserve */
 struct wb_metric_def *result_keep(struct wb_sim *s, const struct wb_metric_def *def, const char *name);
 int memory_layout(struct wb_sim *s);
 void cpu_settle(struct wb_sim *s, struct wb_cpu *c); /* account what has passed, go on */

@@ -16,9 +16,7 @@
  *               next unlock give the lock to it; it spins meanwhile like the others.
  *   fair        every unlock gives the lock to the longest waiter (no kernel's mutex; a yardstick).
  */
-#include "wakebal/kernel.h"
-
-#include "wakebal/workload.h"
+#include "sim.h"
 
 /* One look at the owner and one pause when kernel.path.mutex_spin_on_owner says nothing: PAUSE took about 40 cycles
  * up to Broadwell and takes about 140 from Skylake on (Intel 64 optimization manual, PAUSE latency): 15 .. 50 ns. */
@@ -38,29 +36,31 @@ struct lock_frame {
     bool asked; /* hand-off asked for */
 };
 
-static void list_append(struct wb_wait_entry **first, struct wb_wait_entry **last, struct wb_wait_entry *e)
+static void list_append(struct wb_wait_entry **first, struct wb_wait_entry *e)
 {
+    struct wb_wait_entry *head = *first;
     e->next = NULL;
-    e->prev = *last;
-    if (*last)
-        (*last)->next = e;
-    else
-        *first = e;
-    *last = e;
     e->queued = true;
+    if (!head) {
+        *first = e->prev = e;
+        return;
+    }
+    e->prev = head->prev;
+    head->prev->next = e;
+    head->prev = e;
 }
 
-static void list_remove(struct wb_wait_entry **first, struct wb_wait_entry **last, struct wb_wait_entry *e)
+static void list_remove(struct wb_wait_entry **first, struct wb_wait_entry *e)
 {
     WB_CHECK(e->queued, "a waiter leaves a list that it is not on");
-    if (e->prev)
-        e->prev->next = e->next;
-    else
-        *first = e->next;
     if (e->next)
         e->next->prev = e->prev;
     else
-        *last = e->prev;
+        (*first)->prev = e->prev;
+    if (*first == e)
+        *first = e->next;
+    else
+        e->prev->next = e->next;
     e->next = e->prev = NULL;
     e->queued = false;
 }
@@ -70,8 +70,8 @@ static void own(struct wb_exec *x, struct wb_sleeplock *l, const struct wb_wait_
 {
     WB_CHECK(!l->owner, "two owners of one sleeping lock");
     l->owner = x->task;
-    l->acquired++;
-    if (l->first && l->first != me) l->stolen++;
+    x->sim->locks.acquired++;
+    if (l->first && l->first != me) x->sim->locks.stolen++;
 }
 
 /* ---- semaphore ---- */
@@ -88,13 +88,13 @@ static enum wb_ret sem_lock_step(struct wb_exec *x, void *frame)
         own(x, l, NULL);
         WB_RETURN(x, 0);
     }
-    l->contended++;
+    x->sim->locks.contended++;
     wb_charge_fn(x, WB_FN_MUTEX_SLOWPATH);
     x->task->state = WB_UNINTERRUPTIBLE;
     f->w.task = x->task;
     wb_irq_disable(x);
     WB_SPIN_LOCK(x, f, &l->wait_lock);
-    list_append(&l->first, &l->last, &f->w);
+    list_append(&l->first, &f->w);
     l->sleepers++;
     for (;;) {
         WB_LINE(x, f, l->line, WB_LINE_RMW, WB_FN_MUTEX_SLOWPATH);
@@ -108,14 +108,14 @@ static enum wb_ret sem_lock_step(struct wb_exec *x, void *frame)
         WB_SPIN_UNLOCK(x, f, &l->wait_lock);
         wb_irq_enable(x);
         f->slept++;
-        l->slept++;
+        x->sim->locks.slept++;
         WB_CALL(x, f, wb_schedule(x));
         wb_irq_disable(x);
         WB_SPIN_LOCK(x, f, &l->wait_lock);
         x->task->state = WB_UNINTERRUPTIBLE;
     }
     own(x, l, &f->w);
-    list_remove(&l->first, &l->last, &f->w);
+    list_remove(&l->first, &f->w);
     for (f->next = l->first; f->next; f->next = f->next->next) {
         WB_CALL(x, f, wb_try_to_wake_up(x, f->next->task, WB_ASLEEP, 0));
         if (x->ret) break;
@@ -186,8 +186,8 @@ static enum wb_ret spin_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     if (!may_spin(x, l)) WB_RETURN(x, 0);
     wb_preempt_disable(x);
-    l->spun++;
-    list_append(&l->spin_first, &l->spin_last, &f->spin);
+    x->sim->locks.spun++;
+    list_append(&l->spin_first, &f->spin);
     for (;;) {
         if (l->owner == x->task) break;
         if (!may_spin(x, l)) break;
@@ -199,7 +199,7 @@ static enum wb_ret spin_step(struct wb_exec *x, void *frame)
         wb_charge_fn_n(x, l->spin_fn, l->spin_first == &f->spin ? 1 : BEHIND);
         WB_FLUSH(x, f);
     }
-    list_remove(&l->spin_first, &l->spin_last, &f->spin);
+    list_remove(&l->spin_first, &f->spin);
     wb_preempt_enable(x);
     WB_RETURN(x, l->owner == x->task);
     WB_END();
@@ -221,7 +221,7 @@ static enum wb_ret mutex_lock_step(struct wb_exec *x, void *frame)
     WB_LINE(x, f, l->line, WB_LINE_RMW, WB_FN_MUTEX_LOCK);
     WB_FLUSH(x, f);
     if (take_mutex(x, l, NULL)) WB_RETURN(x, 0);
-    l->contended++;
+    x->sim->locks.contended++;
     /* the failed decrement already sends the owner's unlock down the slow path */
     if (l->kind != WB_LOCK_MUTEX_HANDOFF) l->count--;
     wb_charge_fn(x, WB_FN_MUTEX_SLOWPATH);
@@ -232,7 +232,7 @@ static enum wb_ret mutex_lock_step(struct wb_exec *x, void *frame)
     }
     WB_SPIN_LOCK(x, f, &l->wait_lock);
     f->w.task = x->task;
-    list_append(&l->first, &l->last, &f->w);
+    list_append(&l->first, &f->w);
     for (;;) {
         WB_LINE(x, f, l->line, WB_LINE_RMW, WB_FN_MUTEX_SLOWPATH);
         WB_FLUSH(x, f);
@@ -248,13 +248,13 @@ static enum wb_ret mutex_lock_step(struct wb_exec *x, void *frame)
         if (l->owner != x->task) {
             x->task->state = WB_UNINTERRUPTIBLE;
             f->slept++;
-            l->slept++;
+            x->sim->locks.slept++;
             WB_CALL(x, f, wb_schedule(x));
         }
         WB_SPIN_LOCK(x, f, &l->wait_lock);
     }
     x->task->state = WB_RUNNING;
-    list_remove(&l->first, &l->last, &f->w);
+    list_remove(&l->first, &f->w);
     if (f->asked) l->handoff = false;
     l->count = l->first ? -1 : 0;
     WB_SPIN_UNLOCK(x, f, &l->wait_lock);
@@ -263,13 +263,13 @@ static enum wb_ret mutex_lock_step(struct wb_exec *x, void *frame)
 }
 
 /* Free it, or give it to the first waiter when that one has starved. Under the wait list's lock. */
-static void release_mutex(struct wb_sleeplock *l)
+static void release_mutex(struct wb_exec *x, struct wb_sleeplock *l)
 {
     l->owner = NULL;
     if (l->handoff && l->first) {
         l->owner = l->first->task;
-        l->acquired++;
-        l->handed++;
+        x->sim->locks.acquired++;
+        x->sim->locks.handed++;
     } else {
         l->count = 1;
     }
@@ -284,11 +284,11 @@ static enum wb_ret mutex_unlock_step(struct wb_exec *x, void *frame)
     WB_LINE(x, f, l->line, WB_LINE_RMW, WB_FN_MUTEX_UNLOCK);
     WB_FLUSH(x, f);
     if (l->count == 0) { /* nobody waits */
-        release_mutex(l);
+        release_mutex(x, l);
         WB_RETURN(x, 0);
     }
     WB_SPIN_LOCK(x, f, &l->wait_lock);
-    release_mutex(l);
+    release_mutex(x, l);
     f->w.task = l->first ? l->first->task : NULL;
     if (spins(l)) { /* wake_q: after the list's lock is dropped (4.2+; before that under it, as without spinning) */
         WB_SPIN_UNLOCK(x, f, &l->wait_lock);
@@ -316,15 +316,15 @@ static enum wb_ret fair_lock_step(struct wb_exec *x, void *frame)
         WB_SPIN_UNLOCK(x, f, &l->wait_lock);
         WB_RETURN(x, 0);
     }
-    l->contended++;
+    x->sim->locks.contended++;
     wb_charge_fn(x, WB_FN_MUTEX_SLOWPATH);
     f->w.task = x->task;
-    list_append(&l->first, &l->last, &f->w);
+    list_append(&l->first, &f->w);
     while (l->owner != x->task) {
         x->task->state = WB_UNINTERRUPTIBLE;
         WB_SPIN_UNLOCK(x, f, &l->wait_lock);
         f->slept++;
-        l->slept++;
+        x->sim->locks.slept++;
         WB_CALL(x, f, wb_schedule(x));
         WB_SPIN_LOCK(x, f, &l->wait_lock);
     }
@@ -345,9 +345,9 @@ static enum wb_ret fair_unlock_step(struct wb_exec *x, void *frame)
     l->owner = f->next ? f->next->task : NULL;
     l->count = f->next ? 0 : 1;
     if (f->next) {
-        l->acquired++;
-        l->handed++;
-        list_remove(&l->first, &l->last, f->next);
+        x->sim->locks.acquired++;
+        x->sim->locks.handed++;
+        list_remove(&l->first, f->next);
         f->w.task = l->owner;
         WB_CALL(x, f, wb_try_to_wake_up(x, f->w.task, WB_ASLEEP, l->sync_wake ? WB_WF_SYNC : 0));
     }
@@ -376,6 +376,11 @@ void wb_sleeplock_init(struct wb_sim *s, struct wb_sleeplock *l, enum wb_sleeplo
     l->line = wb_sim_line(s);
     l->spin_fn = wb_fn_id(s, "mutex_spin_on_owner", WB_CAT_LOCK, SPIN_PAUSE);
     wb_spin_init(s, &l->wait_lock);
+}
+
+const struct wb_sleeplock_counts *wb_sleeplock_counts(const struct wb_sim *s)
+{
+    return &s->locks;
 }
 
 static void push(struct wb_exec *x, struct wb_sleeplock *l, wb_step_fn step)

@@ -3,7 +3,7 @@
 
 void wb_spin_init_kind(struct wb_sim *s, struct wb_spinlock *l, enum wb_spin_kind kind)
 {
-    *l = (struct wb_spinlock){.line = wb_sim_line(s), .holder = WB_NO_CPU, .kind = (uint8_t)kind};
+    *l = (struct wb_spinlock){.line = wb_sim_line(s), .kind = (unsigned)kind & 15u};
 }
 
 void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l)
@@ -54,9 +54,14 @@ void wb_line_soon(struct wb_exec *x, uint32_t line, int kind, uint16_t fn)
     use_line(x, line, kind, fn, x->sim->now + wb_charged(x));
 }
 
+static bool holds(const struct wb_exec *x, const struct wb_spinlock *l)
+{
+    return l->holder == x->cpu + 1;
+}
+
 static void own(struct wb_exec *x, struct wb_spinlock *l)
 {
-    l->holder = x->cpu;
+    l->holder = (uint16_t)(x->cpu + 1);
     x->preempt_off++;
     spin_line(x, l->line, WB_LINE_RMW, WB_FN_SPIN_LOCK);
 }
@@ -64,7 +69,8 @@ static void own(struct wb_exec *x, struct wb_spinlock *l)
 /* Several names may stand for one lock (kernel.runqueue_lock = "global"): who has it may take it by another name. */
 static bool takes_again(struct wb_exec *x, struct wb_spinlock *l)
 {
-    if (WB_LIKELY(!l->alias) || l->as->holder != x->cpu) return false;
+    if (WB_LIKELY(!l->alias) || !holds(x, l->as)) return false;
+    WB_CHECK(l->as->depth < UINT8_MAX, "cpu %u takes a lock by too many names", x->cpu);
     l->as->depth++;
     x->preempt_off++;
     return true;
@@ -74,7 +80,7 @@ bool wb_spin_try(struct wb_exec *x, struct wb_spinlock *l)
 {
     if (takes_again(x, l)) return true;
     if (WB_UNLIKELY(l->alias)) l = l->as;
-    if (l->holder == WB_NO_CPU) {
+    if (!wb_spin_is_held(l)) {
         own(x, l);
         return true;
     }
@@ -86,11 +92,11 @@ bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l)
 {
     if (takes_again(x, l)) return true;
     if (WB_UNLIKELY(l->alias)) l = l->as;
-    if (l->holder == WB_NO_CPU) {
+    if (!wb_spin_is_held(l)) {
         own(x, l);
         return true;
     }
-    WB_CHECK(l->holder != x->cpu, "cpu %u spins for a lock that it holds", x->cpu);
+    WB_CHECK(!holds(x, l), "cpu %u spins for a lock that it holds", x->cpu);
     struct spinning *me = spin_of(x);
     me->lock = l;
     x->spin_granted = false;
@@ -131,7 +137,7 @@ void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l)
 {
     struct wb_sim *s = x->sim;
     if (WB_UNLIKELY(l->alias)) l = l->as;
-    WB_CHECK(l->holder == x->cpu, "cpu %u drops a lock of cpu %u", x->cpu, l->holder);
+    WB_CHECK(holds(x, l), "cpu %u drops a lock of cpu %d", x->cpu, (int)l->holder - 1);
     x->preempt_off--;
     if (l->depth) {
         l->depth--;
@@ -139,12 +145,12 @@ void wb_spin_drop(struct wb_exec *x, struct wb_spinlock *l)
     }
     spin_line(x, l->line, l->xchg ? WB_LINE_XCHG : WB_LINE_WRITE, WB_FN_SPIN_UNLOCK);
     if (!l->last) {
-        l->holder = WB_NO_CPU;
+        l->holder = 0;
         return;
     }
     struct wb_exec *w = next_owner(s, x, l);
     unlink_waiter(l, w);
-    l->holder = w->cpu;
+    l->holder = (uint16_t)(w->cpu + 1);
     w->spin_granted = true;
     event_post(s, s->now, EV_GRANT, w->cpu, ++s->cpu[w->cpu].ipino);
 }

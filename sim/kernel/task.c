@@ -6,7 +6,7 @@
 
 void *wb_sim_alloc(struct wb_sim *s, size_t bytes)
 {
-    void *p = arena_alloc(&s->arena, 1, bytes ? bytes : 1, 16);
+    void *p = arena_alloc(&s->arena, 1, bytes ? bytes : 1, bytes % 16 ? 8 : 16);
     WB_MEMORY(p, "out of memory while a simulation of %u CPUs is built (%zu bytes more)", s->ncpus, bytes);
     return p;
 }
@@ -59,16 +59,18 @@ uint32_t wb_mm_new(struct wb_sim *s)
 /* One piece: the task, the policy's area, its frame stack. */
 struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
 {
-    size_t policy = (s->ops->task_bytes + 15) & ~(size_t)15;
-    size_t fixed = (sizeof(struct wb_task) + 15) & ~(size_t)15;
-    bool kthread = spec->klass == WB_CLASS_SWAPPER || spec->klass == WB_CLASS_STOP;
+    bool idle = spec->klass == WB_CLASS_SWAPPER, kthread = idle || spec->klass == WB_CLASS_STOP;
+    size_t policy = idle ? 0 : (s->ops->task_bytes + 7) & ~(size_t)7;
+    size_t fixed = (sizeof(struct wb_task) + 7) & ~(size_t)7;
     size_t stack = kthread ? KTHREAD_STACK_BYTES : s->instance[spec->instance].stack;
-    uint8_t *mem = wb_sim_alloc(s, fixed + policy + stack);
+    uint8_t *mem = arena_alloc(&s->arena, 1, fixed + policy + stack, 8);
+    WB_MEMORY(mem, "out of memory for task %u", s->ntasks);
     struct wb_task *t = (struct wb_task *)(void *)mem;
     exec_init(&t->x, s, mem + fixed + policy, stack);
     t->x.task = t;
     t->x.big = s->k.big_lock ? WB_BIG_FREE : WB_BIG_NONE;
-    t->policy = mem + fixed;
+    if (idle && !s->idle_policy) s->idle_policy = wb_sim_alloc(s, s->ops->task_bytes);
+    t->policy = idle ? s->idle_policy : mem + fixed;
     if (s->ntasks == s->tasks_room) s->task = table_grow(s->task, &s->tasks_room, sizeof *s->task);
     t->id = s->ntasks;
     s->task[s->ntasks++] = t;
@@ -78,10 +80,10 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
     t->nice = (int8_t)spec->nice;
     t->allowed = spec->allowed ? spec->allowed : s->all_cpus;
     t->owner = spec->instance;
-    t->cpu = t->wake_cpu = WB_NO_CPU;
-    t->migrated_from = WB_NO_CPU;
+    t->cpu = WB_NO_CPU;
+    t->wake_cpu = t->migrated_from = UINT16_MAX;
     t->last_waker = WB_NO_TASK;
-    t->pid_line = t->cred_line = WB_NO_LINE;
+    t->pid_line = WB_NO_LINE;
     return t;
 }
 
@@ -91,14 +93,13 @@ static void share_process(struct wb_sim *s, struct wb_task *t, uint32_t tgid)
 {
     if (!tgid) {
         t->pid_line = wb_sim_line(s);
-        t->cred_line = wb_sim_line(s);
+        (void)wb_sim_line(s); /* WB_CRED_LINE */
         return;
     }
     uint32_t i = 0;
     while (i < s->ntasks && s->task[i]->pid != tgid) i++;
     WB_CHECK(i < s->ntasks && s->task[i] != t, "process %u has no leader", tgid);
     t->pid_line = s->task[i]->pid_line;
-    t->cred_line = s->task[i]->cred_line;
     t->shares_files = s->task[i]->shares_files = true;
 }
 
@@ -264,6 +265,12 @@ void wb_ipc_set_state(struct wb_sim *s, const struct wb_ipc_ops *ops, void *stat
 }
 
 /* ---- plain accessors ---- */
+
+const struct wb_task_totals *wb_task_totals(const struct wb_task *t)
+{
+    const struct wb_sim *s = t->x.sim;
+    return s->totals ? &s->totals[t->id] : NULL;
+}
 
 void *wb_policy_data(struct wb_sim *s)
 {

@@ -23,7 +23,7 @@ static enum wb_ret tick_step(struct wb_exec *x, void *frame)
     wb_line_use(x, cpu_of(x)->rq_line, WB_LINE_WRITE, WB_FN_TIMER_TICK);
     f->rq->last_tick = s->now;
     f->rq->ticks++;
-    cpu_of(x)->stats.ticks++;
+    x->sim->count.ticks++;
     s->ops->tick(x, f->rq);
     WB_SPIN_UNLOCK(x, f, &f->rq->lock);
     /* A policy that balances in a softirq has raised it by now, or says no here. */

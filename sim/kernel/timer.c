@@ -23,7 +23,7 @@ static enum wb_ret sleep_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, WB_FN_NANOSLEEP);
     WB_FLUSH(x, f);
     if (f->when <= s->now) WB_RETURN(x, 0);
-    x->task->timer_cpu = x->cpu;
+    x->task->timer_cpu = (uint16_t)x->cpu;
     x->task->state = WB_INTERRUPTIBLE;
     event_post(s, round_to_timer(s, x->cpu, f->when), EV_TIMER, x->task->id, ++x->task->timer_no);
     WB_CALL(x, f, wb_schedule(x));

@@ -6,44 +6,42 @@
 void wb_waitq_init(struct wb_sim *s, struct wb_waitq *q)
 {
     wb_spin_init(s, &q->lock);
-    q->first = q->last = NULL;
+    q->first = NULL;
 }
 
 static void queue_head(struct wb_waitq *q, struct wb_wait_entry *e)
 {
-    e->prev = NULL;
+    e->prev = q->first ? q->first->prev : e;
     e->next = q->first;
-    if (q->first)
-        q->first->prev = e;
-    else
-        q->last = e;
+    if (q->first) q->first->prev = e;
     q->first = e;
     e->queued = true;
 }
 
 static void queue_tail(struct wb_waitq *q, struct wb_wait_entry *e)
 {
+    if (!q->first) {
+        queue_head(q, e);
+        return;
+    }
     e->next = NULL;
-    e->prev = q->last;
-    if (q->last)
-        q->last->next = e;
-    else
-        q->first = e;
-    q->last = e;
+    e->prev = q->first->prev;
+    q->first->prev->next = e;
+    q->first->prev = e;
     e->queued = true;
 }
 
 static void unqueue(struct wb_waitq *q, struct wb_wait_entry *e)
 {
     if (!e->queued) return;
-    if (e->prev)
-        e->prev->next = e->next;
-    else
-        q->first = e->next;
     if (e->next)
         e->next->prev = e->prev;
     else
-        q->last = e->prev;
+        q->first->prev = e->prev;
+    if (q->first == e)
+        q->first = e->next;
+    else
+        e->prev->next = e->next;
     e->next = e->prev = NULL;
     e->queued = false;
 }
@@ -121,6 +119,13 @@ struct wake_up {
     int32_t woken;
 };
 
+static struct wb_task *wakes(struct wb_exec *x, struct wb_wait_entry *e, uint32_t *flags)
+{
+    if (WB_LIKELY(!e->hooked)) return e->task;
+    struct wb_wait_hook *h = (struct wb_wait_hook *)(void *)e;
+    return h->func(x, h, flags);
+}
+
 static enum wb_ret wake_up_step(struct wb_exec *x, void *frame)
 {
     struct wake_up *f = frame;
@@ -131,7 +136,7 @@ static enum wb_ret wake_up_step(struct wb_exec *x, void *frame)
     for (f->e = f->q->first; f->e; f->e = f->next) {
         f->next = f->e->next;
         f->eflags = f->flags | f->e->wake_flags_or;
-        f->t = f->e->func ? f->e->func(x, f->e, &f->eflags) : f->e->task;
+        f->t = wakes(x, f->e, &f->eflags);
         if (!f->t) continue;
         WB_CALL(x, f, wb_try_to_wake_up(x, f->t, f->states, f->eflags));
         if (!x->ret) continue;

@@ -20,11 +20,9 @@ struct ttwu {
 static void count_wakeup(struct wb_exec *x, const struct ttwu *f)
 {
     struct wb_sim *s = x->sim;
-    struct cpu_stats *st = &cpu_of(x)->stats;
-    st->wakeups++;
-    st->wakeups_sync += (f->flags & WB_WF_SYNC) != 0;
-    st->wakeups_remote += f->t->cpu != x->cpu;
-    f->t->nr_wakeups++;
+    s->count.wakeups_sync += (f->flags & WB_WF_SYNC) != 0;
+    s->count.wakeups_remote += f->t->cpu != x->cpu;
+    if (s->totals) s->totals[f->t->id].wakeups++;
     f->t->last_waker = x->task->id;
     f->t->woken_by_irq = x->level != WB_LEVEL_TASK;
     measure_series_add(s->m, s->series_wakeups, 1);
@@ -199,7 +197,7 @@ static enum wb_ret ttwu_pi_step(struct wb_exec *x, void *frame)
     /* Its CPU is still leaving it: queue the wakeup there (5.8+) or wait. */
     if (f->t->on_cpu && queue_remote(x, f, f->t->cpu)) {
         count_wakeup(x, f);
-        f->t->wake_cpu = f->t->cpu;
+        f->t->wake_cpu = (uint16_t)f->t->cpu;
         TRACE(x->sim, .type = WB_TR_WAKING, .cpu = (uint16_t)x->cpu, .task = f->t->id, .a = f->t->cpu, .b = x->task->id,
               .c = waking_flags(x, f, f->t->cpu));
         wake_list_add(x, f->t, f->t->cpu);
@@ -214,7 +212,7 @@ static enum wb_ret ttwu_pi_step(struct wb_exec *x, void *frame)
     }
     (void)place(x, f);
     count_wakeup(x, f);
-    f->t->wake_cpu = f->from;
+    f->t->wake_cpu = (uint16_t)f->from;
     WB_FLUSH(x, f);
     if (queue_remote(x, f, f->t->cpu)) {
         wake_list_add(x, f->t, f->t->cpu);

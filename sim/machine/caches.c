@@ -215,7 +215,7 @@ region_id wb_region_new(struct wb_machine_state *s, uint64_t bytes, const char *
 
 struct region *region_at(const struct wb_machine_state *s, region_id id)
 {
-    uint32_t fresh = id < s->sizes.regions ? s->region_fresh : s->sizes.regions + s->page_fresh;
+    uint32_t fresh = id < s->sizes.regions ? s->region_fresh : s->sizes.regions + s->pages_given;
     WB_CHECK(id < fresh && s->region[id].bytes, "region %u is not alive", id);
     return &s->region[id];
 }

@@ -96,16 +96,13 @@ struct pool {
 
 /* ---- pages.c ---- */
 struct page_list {
-    uint32_t head, tail; /* region ids, hottest at head */
-    uint32_t count;
+    uint32_t head, tail; /* nodes, hottest at head */
+    uint32_t count;      /* pages */
 };
-struct page_link {
-    union {
-        struct {
-            uint32_t next, prev;
-        };
-        struct wb_page_note note; /* while somebody has the page */
-    };
+/* Of a list: one page, or n neighbours that were never given out. */
+struct page_node {
+    uint32_t next, prev;
+    uint32_t page, n;
 };
 
 /* ---- lines.c ---- */
@@ -153,12 +150,15 @@ struct wb_machine_state {
     struct region *region; /* sizes.regions, then sizes.pages */
     uint32_t region_free;  /* list of freed ids */
     uint32_t region_fresh; /* ids from here on were never used */
-    uint32_t page_fresh;
-    struct holder_block *block; /* number 0 is not used, nor is extent 0 */
+    uint32_t page_fresh;   /* how many have ever been in a list; given out */
+    uint32_t pages_given;
+    uint32_t page_nodes_free, page_nodes_fresh; /* list of free ones; those from here on were never used */
+    struct holder_block *block;                 /* number 0 is not used, nor is extent 0 */
     struct extent *rest;
     struct pool blocks, rests; /* a free block or extent begins with the number of the next */
-    struct page_list *page_cpu, *page_node;
-    struct page_link *page_link; /* [sizes.pages] */
+    struct page_list *page_cpu, *page_zone;
+    struct page_node *page_node;    /* [sizes.pages] */
+    struct wb_page_note *page_note; /* [sizes.pages] */
     struct line *line;
     sim_time *line_late; /* [sizes.lines] end of a queue that is too long for its line */
     sim_time line_epoch;

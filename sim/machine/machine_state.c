@@ -45,8 +45,9 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     s->rests.room = (uint32_t)WB_MIN(HOLDERS * ((uint64_t)z->regions + z->pages) + 1, UINT32_MAX);
     s->rest = piece(l, s->rests.room, sizeof *s->rest);
     s->page_cpu = piece(l, t->ncpus, sizeof *s->page_cpu);
-    s->page_node = piece(l, t->level[WB_LVL_NODE].ngroups, sizeof *s->page_node);
-    s->page_link = piece(l, z->pages, sizeof *s->page_link);
+    s->page_zone = piece(l, t->level[WB_LVL_NODE].ngroups, sizeof *s->page_zone);
+    s->page_node = piece(l, z->pages, sizeof *s->page_node);
+    s->page_note = piece(l, z->pages, sizeof *s->page_note);
     s->line = piece(l, z->lines, sizeof *s->line);
     s->line_late = piece(l, z->lines, sizeof *s->line_late);
     s->maps.nwords = nwords;

@@ -9,42 +9,88 @@
  */
 #include "machine_impl.h"
 
-static struct page_link *link_of(struct wb_machine_state *s, uint32_t id)
+/* A page that was never given out is like any other such page: lists count them, and it gets a number, a region and a
+ * note when somebody gets it. So the ones in use are close together, however many wait in lists. */
+#define FRESH (WB_NO_REGION - 1)
+
+static struct page_node *node_at(struct wb_machine_state *s, uint32_t i)
 {
-    return &s->page_link[id - s->sizes.regions];
+    return &s->page_node[i];
+}
+
+static uint32_t node_take(struct wb_machine_state *s)
+{
+    uint32_t i = s->page_nodes_free;
+    if (i == WB_NO_REGION) return s->page_nodes_fresh++; /* a node holds a page at least: there are enough */
+    s->page_nodes_free = node_at(s, i)->next;
+    return i;
+}
+
+/* Takes a node out of its list, at one of the ends. */
+static void node_drop(struct wb_machine_state *s, struct page_list *l, uint32_t i)
+{
+    uint32_t next = node_at(s, i)->next, prev = node_at(s, i)->prev;
+    if (next == WB_NO_REGION)
+        l->tail = prev;
+    else
+        node_at(s, next)->prev = prev;
+    if (prev == WB_NO_REGION)
+        l->head = next;
+    else
+        node_at(s, prev)->next = next;
+    node_at(s, i)->next = s->page_nodes_free;
+    s->page_nodes_free = i;
+}
+
+/* One more page that was never given out joins its like at the end of a list. */
+static bool joins(struct wb_machine_state *s, struct page_list *l, uint32_t end, uint32_t id)
+{
+    if (id != FRESH || end == WB_NO_REGION || node_at(s, end)->page != FRESH) return false;
+    node_at(s, end)->n++;
+    l->count++;
+    return true;
 }
 
 static void push_head(struct wb_machine_state *s, struct page_list *l, uint32_t id)
 {
-    *link_of(s, id) = (struct page_link){.next = l->head, .prev = WB_NO_REGION};
-    if (l->count)
-        link_of(s, l->head)->prev = id;
+    if (joins(s, l, l->head, id)) return;
+    uint32_t i = node_take(s);
+    *node_at(s, i) = (struct page_node){.next = l->head, .prev = WB_NO_REGION, .page = id, .n = 1};
+    if (l->count++)
+        node_at(s, l->head)->prev = i;
     else
-        l->tail = id;
-    l->head = id;
-    l->count++;
+        l->tail = i;
+    l->head = i;
+}
+
+static void append(struct wb_machine_state *s, struct page_list *l, uint32_t id)
+{
+    if (joins(s, l, l->tail, id)) return;
+    uint32_t i = node_take(s);
+    *node_at(s, i) = (struct page_node){.next = WB_NO_REGION, .prev = l->tail, .page = id, .n = 1};
+    if (l->count++)
+        node_at(s, l->tail)->next = i;
+    else
+        l->head = i;
+    l->tail = i;
+}
+
+static uint32_t pop(struct wb_machine_state *s, struct page_list *l, uint32_t end)
+{
+    uint32_t id = node_at(s, end)->page;
+    l->count--;
+    if (!--node_at(s, end)->n) node_drop(s, l, end);
+    return id;
 }
 
 static uint32_t pop_head(struct wb_machine_state *s, struct page_list *l)
 {
-    uint32_t id = l->head;
-    l->head = link_of(s, id)->next;
-    if (--l->count)
-        link_of(s, l->head)->prev = WB_NO_REGION;
-    else
-        l->tail = WB_NO_REGION;
-    return id;
+    return pop(s, l, l->head);
 }
 
 static uint32_t pop_tail(struct wb_machine_state *s, struct page_list *l)
 {
-    uint32_t id = l->tail;
-    l->tail = link_of(s, id)->prev;
-    if (--l->count)
-        link_of(s, l->tail)->next = WB_NO_REGION;
-    else
-        l->head = WB_NO_REGION;
-    return id;
+    return pop(s, l, l->tail);
 }
 
 void pages_complete(struct wb_machine_sizes *z)
@@ -62,22 +108,26 @@ void pages_init(struct wb_machine_state *s)
 {
     const struct page_list empty = {WB_NO_REGION, WB_NO_REGION, 0};
     for (uint32_t c = 0; c < s->m->topo->ncpus; c++) s->page_cpu[c] = empty;
-    for (uint32_t n = 0; n < s->m->topo->level[WB_LVL_NODE].ngroups; n++) s->page_node[n] = empty;
+    for (uint32_t n = 0; n < s->m->topo->level[WB_LVL_NODE].ngroups; n++) s->page_zone[n] = empty;
+    s->page_nodes_free = WB_NO_REGION;
 }
 
-/* The next page that was never used, or WB_NO_REGION. */
+/* One of those that never were in a list, or WB_NO_REGION. */
 static uint32_t take_fresh(struct wb_machine_state *s)
 {
-    return s->page_fresh == s->sizes.pages ? WB_NO_REGION : s->sizes.regions + s->page_fresh++;
+    if (s->page_fresh == s->sizes.pages) return WB_NO_REGION;
+    s->page_fresh++;
+    return FRESH;
 }
 
-/* A page becomes a region when somebody gets it: what only waits in lists costs a link. */
 static region_id given(struct wb_machine_state *s, uint32_t id)
 {
     if (id == WB_NO_REGION) return id;
-    link_of(s, id)->note = (struct wb_page_note){.next = WB_NO_REGION};
-    if (!s->region[id].bytes)
+    if (id == FRESH) {
+        id = s->sizes.regions + s->pages_given++;
         s->region[id] = (struct region){.name = "page", .bytes = s->sizes.page_bytes, .home = WB_NO_CPU};
+    }
+    s->page_note[id - s->sizes.regions] = (struct wb_page_note){.next = WB_NO_REGION};
     return id;
 }
 
@@ -85,27 +135,17 @@ static region_id given(struct wb_machine_state *s, uint32_t id)
 static uint32_t take_anywhere(struct wb_machine_state *s)
 {
     for (uint32_t n = 0; n < s->m->topo->level[WB_LVL_NODE].ngroups; n++)
-        if (s->page_node[n].count) return pop_head(s, &s->page_node[n]);
+        if (s->page_zone[n].count) return pop_head(s, &s->page_zone[n]);
     for (uint32_t c = 0; c < s->m->topo->ncpus; c++)
         if (s->page_cpu[c].count) return pop_tail(s, &s->page_cpu[c]);
     return WB_NO_REGION;
-}
-
-static void append(struct wb_machine_state *s, struct page_list *l, uint32_t id)
-{
-    *link_of(s, id) = (struct page_link){.next = WB_NO_REGION, .prev = l->tail};
-    if (l->count++)
-        link_of(s, l->tail)->next = id;
-    else
-        l->head = id;
-    l->tail = id;
 }
 
 region_id wb_page_alloc(struct wb_machine_state *s, cpu_id cpu)
 {
     WB_CHECK(cpu < s->m->topo->ncpus, "CPU %u", cpu);
     struct page_list *hot = &s->page_cpu[cpu];
-    struct page_list *common = &s->page_node[s->m->topo->level[WB_LVL_NODE].of[cpu]];
+    struct page_list *common = &s->page_zone[s->m->topo->level[WB_LVL_NODE].of[cpu]];
     uint32_t wanted = hot->count <= s->sizes.page_low ? s->sizes.page_batch : 0;
     for (uint32_t i = 0; i < wanted; i++) {
         uint32_t id = common->count ? pop_head(s, common) : take_fresh(s);
@@ -117,21 +157,21 @@ region_id wb_page_alloc(struct wb_machine_state *s, cpu_id cpu)
 
 struct wb_page_note *wb_page_note(struct wb_machine_state *s, region_id page)
 {
-    WB_DEBUG_CHECK(page >= s->sizes.regions && page < s->sizes.regions + s->page_fresh, "region %u is not a page",
+    WB_DEBUG_CHECK(page >= s->sizes.regions && page < s->sizes.regions + s->pages_given, "region %u is not a page",
                    page);
-    return &link_of(s, page)->note;
+    return &s->page_note[page - s->sizes.regions];
 }
 
 void wb_page_free(struct wb_machine_state *s, cpu_id cpu, region_id page)
 {
     WB_CHECK(cpu < s->m->topo->ncpus, "CPU %u", cpu);
-    WB_CHECK(page >= s->sizes.regions && page < s->sizes.regions + s->page_fresh, "region %u is not a page", page);
+    WB_CHECK(page >= s->sizes.regions && page < s->sizes.regions + s->pages_given, "region %u is not a page", page);
     struct page_list *hot = &s->page_cpu[cpu];
     uint32_t returned = hot->count >= s->sizes.page_high ? WB_MIN(s->sizes.page_batch, hot->count) : 0;
     for (uint32_t i = 0; i < returned; i++) {
-        uint32_t cold = pop_tail(s, hot), home = s->region[cold].bytes ? s->region[cold].home : WB_NO_CPU;
+        uint32_t cold = pop_tail(s, hot), home = cold == FRESH ? WB_NO_CPU : s->region[cold].home;
         if (home == WB_NO_CPU) home = s->m->topo->level[WB_LVL_NODE].of[cpu];
-        push_head(s, &s->page_node[home], cold);
+        push_head(s, &s->page_zone[home], cold);
     }
     push_head(s, hot, page);
 }

@@ -47,7 +47,7 @@ static struct simtest build(const char *version, unsigned cpus, const char *hogs
                      "workload = ( %s );\nrun : { duration = \"60 s\"; warmup = \"none\"; };\n",
                      cpus, steptest_free_machine, version, steptest_free_paths("o1"), hogs);
     assert_true(n > 0 && (size_t)n < sizeof text);
-    return simtest_build_replication(text, NULL, NULL, replication);
+    return simtest_build_replication(text, NULL, &(struct wb_run_options){.task_totals = true}, replication);
 }
 
 /* Time on CPU of all hogs until `when`, in ps, by index; returns how many there are. */
@@ -59,7 +59,7 @@ static uint32_t times(struct wb_sim *s, sim_time when, sim_time *ran, uint32_t r
         const struct wb_task *t = wb_task_of(s, i);
         if (t->klass != WB_CLASS_NORMAL) continue;
         assert_true(n < room);
-        ran[n++] = t->run_total + (t->on_cpu ? when - t->run_start : 0);
+        ran[n++] = wb_task_totals(t)->run_total + (t->on_cpu ? when - wb_task_totals(t)->run_start : 0);
     }
     return n;
 }

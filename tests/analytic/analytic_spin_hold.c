@@ -67,7 +67,7 @@ static sim_time second_owner(const char *kernel, bool irqs_off, const char *cons
                          .run = "horizon = \"9 ms\";"};
     steptest_build(&t, &modes[mode]);
     assert_int_equal(wb_sim_run(t.sim.sim), 0);
-    assert_int_equal(h.lock.holder, WB_NO_CPU);
+    assert_false(wb_spin_is_held(&h.lock));
     *a = h.dropped[0];
     sim_time got = h.taken[1];
     steptest_free(&t);

@@ -43,12 +43,12 @@ static void check_cpu(struct simtest *t, enum fair_release v, int cpus, int per,
     double weight = 0, ran = 0;
     for (int i = 0; i < per; i++) {
         weight += (double)weights_of_nice(nices[i]).value;
-        ran += (double)wb_task_of(t->sim, first + (task_id)i)->run_total / 1000;
+        ran += (double)wb_task_totals(wb_task_of(t->sim, first + (task_id)i))->run_total / 1000;
     }
     assert_near(ran, 10e9, 0.02 * 10e9); /* ticks and starting take the rest */
     for (int i = 0; i < per; i++) {
         double want = ran * (double)weights_of_nice(nices[i]).value / weight, slack = one_run(v, cpus, per);
-        double got = (double)wb_task_of(t->sim, first + (task_id)i)->run_total / 1000;
+        double got = (double)wb_task_totals(wb_task_of(t->sim, first + (task_id)i))->run_total / 1000;
         if (slack < 0.01 * want) slack = 0.01 * want;
         if (got > want + slack || got < want - slack)
             fail_msg("%s, %d of %d CPUs: task %d of nice %d ran %.4f s, fair %.4f s", fair_version[v].name, cpus, per,
@@ -59,7 +59,7 @@ static void check_cpu(struct simtest *t, enum fair_release v, int cpus, int per,
 static void shares(int cpus, int per)
 {
     static char text[16384];
-    const struct wb_run_options opt = {.audit = cpus == 1};
+    const struct wb_run_options opt = {.audit = cpus == 1, .task_totals = true};
     for (enum fair_release v = 0; v < FAIR_RELEASES; v++) {
         scenario(text, sizeof text, fair_version[v].name, cpus, per);
         struct simtest t = simtest_build(text, NULL, &opt);

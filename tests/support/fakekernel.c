@@ -413,7 +413,6 @@ struct wb_task *fake_schedule(struct wb_sim *s, cpu_id cpu, enum wb_task_state s
     }
     struct wb_task *next = s->ops->pick(x, rq, prev);
     if (!next) next = rq->idle;
-    prev->last_ran = s->now;
     prev->on_cpu = false;
     rq->curr = next;
     next->on_cpu = true;

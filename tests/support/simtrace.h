@@ -11,7 +11,7 @@
 /* Runs to the end. Malloc'd text; the simulation stays in *t for a look at it. */
 static char *simtrace_text(const char *scenario, const char *const *sets, struct simtest *t)
 {
-    const struct wb_run_options opt = {.trace_capacity = 1u << 20, .trace_to = WB_TIME_NEVER};
+    const struct wb_run_options opt = {.trace_capacity = 1u << 20, .trace_to = WB_TIME_NEVER, .task_totals = true};
     struct wb_trace_names names;
     char *text = NULL;
     size_t len = 0;

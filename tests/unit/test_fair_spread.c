@@ -28,14 +28,15 @@ static struct spread run(const char *kernel, const char *set)
     char scenario[1024];
     const char *const sets[] = {set, NULL};
     snprintf(scenario, sizeof scenario, text, kernel);
-    struct simtest t = simtest_build(scenario, sets, NULL);
+    struct simtest t = simtest_build(scenario, sets, &(struct wb_run_options){.task_totals = true});
     (void)wb_sim_run(t.sim);
     struct spread s = {.least = 1e9, .waste = simtest_metric(&t, UINT32_MAX, "idle_while_work_waits.wait")};
     uint32_t n = 0;
     for (task_id i = 0; i < wb_ntasks(t.sim); i++) {
         const struct wb_task *k = wb_task_of(t.sim, i);
         if (k->kthread) continue;
-        double ran = (double)(k->run_total + (k->on_cpu ? wb_sim_now(t.sim) - k->run_start : 0)) * 1e-12;
+        const struct wb_task_totals *all = wb_task_totals(k);
+        double ran = (double)(all->run_total + (k->on_cpu ? wb_sim_now(t.sim) - all->run_start : 0)) * 1e-12;
         s.least = ran < s.least ? ran : s.least;
         s.most = ran > s.most ? ran : s.most;
         s.sum += ran;

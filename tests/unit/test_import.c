@@ -76,7 +76,7 @@ static void recorded_as_simulated(void **state)
         uint32_t at;
         if (strlen(wb_task_name(t)) != 1) continue;
         const struct import_task *p = task_of(&x, wb_task_name(t)[0], &at);
-        assert_near((double)p->run_ns, (double)t->run_total / WB_NS, 2000.0);
+        assert_near((double)p->run_ns, (double)wb_task_totals(t)->run_total / WB_NS, 2000.0);
         assert_int_equal(p->nice, t->nice);
     }
     unmake(&x);

@@ -8,7 +8,7 @@ struct bound {
     const char *kernel;
     size_t whole, without_cpus;
 };
-static const struct bound bounds[] = {{"linux-2.6.22", 1360, 1024}, {"linux-6.12", 1664, 1344}};
+static const struct bound bounds[] = {{"linux-2.6.22", 1160, 928}, {"linux-6.12", 1440, 1216}};
 
 static void scenario(char *buf, size_t n, const char *kernel, uint32_t packages, uint32_t tasks)
 {

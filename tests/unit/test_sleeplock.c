@@ -58,12 +58,12 @@ static void first_come_first_served(void **state)
                  c = when(&s, 2, SCRIPT_LOCK, 0);
         assert_true(b > WB_MS && c >= b + 100 * WB_US); /* exclusion, and order */
         assert_true(b < freed + 50 * WB_US);
-        assert_int_equal(s.lock.acquired, 3);
+        assert_int_equal(wb_sleeplock_counts(s.sim)->acquired, 3);
         bool spinning = kind == WB_LOCK_MUTEX_SPIN || kind == WB_LOCK_MUTEX_HANDOFF;
         assert_int_equal(s.note[note_of(&s, 1, SCRIPT_LOCK, 0)].ret > 0, !spinning); /* slept? */
-        assert_int_equal(s.lock.slept > 0, !spinning);
-        assert_int_equal(s.lock.spun, spinning ? 2 : 0);
-        if (kind != WB_LOCK_SEM && kind != WB_LOCK_FAIR) assert_int_equal(s.lock.stolen, 0);
+        assert_int_equal(wb_sleeplock_counts(s.sim)->slept > 0, !spinning);
+        assert_int_equal(wb_sleeplock_counts(s.sim)->spun, spinning ? 2 : 0);
+        if (kind != WB_LOCK_SEM && kind != WB_LOCK_FAIR) assert_int_equal(wb_sleeplock_counts(s.sim)->stolen, 0);
         assert_null(s.lock.first);
         assert_int_equal(s.lock.count, 1);
         scripted_free(&s);
@@ -87,11 +87,11 @@ static void stealing_and_hand_off(void **state)
         sim_time again = when(&s, 0, SCRIPT_LOCK, 1), other = when(&s, 1, SCRIPT_LOCK, 0);
         if (kind == WB_LOCK_FAIR) {
             assert_true(other < again);
-            assert_int_equal(s.lock.handed, 2); /* to the waiter, and back */
-            assert_int_equal(s.lock.stolen, 0);
+            assert_int_equal(wb_sleeplock_counts(s.sim)->handed, 2); /* to the waiter, and back */
+            assert_int_equal(wb_sleeplock_counts(s.sim)->stolen, 0);
         } else {
             assert_true(again < other && other >= again + 500 * WB_US);
-            assert_int_equal(s.lock.stolen, 1);
+            assert_int_equal(wb_sleeplock_counts(s.sim)->stolen, 1);
             assert_int_equal(s.note[note_of(&s, 1, SCRIPT_LOCK, 0)].ret, 2); /* slept, found it taken, slept again */
         }
         scripted_free(&s);
@@ -109,8 +109,8 @@ static void spins_only_while_the_owner_runs(void **state)
         struct scripted s = {.script = scripts, .n = 2, .lock_kind = (enum wb_sleeplock_kind)kind};
         scripted_build(&s, four);
         assert_int_equal(wb_sim_run(s.sim), 0);
-        assert_int_equal(s.lock.slept, 1);
-        assert_int_equal(s.lock.spun, 1);
+        assert_int_equal(wb_sleeplock_counts(s.sim)->slept, 1);
+        assert_int_equal(wb_sleeplock_counts(s.sim)->spun, 1);
         assert_true(when(&s, 1, SCRIPT_LOCK, 0) > 4 * WB_MS);
         double lock_time = scripted_metric(&s, "time.lock"); /* share of CPU time: about 500 us of spinning */
         double spun = lock_time * 4 * (double)wb_sim_result(s.sim)->duration;
@@ -155,7 +155,7 @@ static void starved_waiter(void **state)
         int before = 0;
         while (note_of(&s, 0, SCRIPT_LOCK, before) >= 0 && note_of(&s, 0, SCRIPT_LOCK, before) < got) before++;
         assert_int_equal(before, rows[i].before);
-        assert_int_equal(s.lock.handed, rows[i].handed);
+        assert_int_equal(wb_sleeplock_counts(s.sim)->handed, rows[i].handed);
         scripted_free(&s);
     }
 }

@@ -253,17 +253,22 @@ static inline void wb_preempt_enable(struct wb_exec *x)
 /* ---- spinlocks: a line with a holder ---- */
 enum wb_spin_kind { WB_SPIN_TAS, WB_SPIN_TICKET, WB_SPIN_QUEUED };
 struct wb_spinlock {
-    uint32_t line; /* machine line id */
-    cpu_id holder; /* WB_NO_CPU: free */
     union {
         struct wb_exec *last;   /* who spins for it, in order of arrival: a ring, this is its end; NULL: nobody */
         struct wb_spinlock *as; /* alias: it is only a name for that one, which its holder may take again */
     };
-    uint16_t depth; /* how often its holder has taken it again by an alias */
-    uint8_t kind;   /* enum wb_spin_kind */
+    uint32_t line;    /* machine line id */
+    uint16_t holder;  /* CPU + 1; 0: free */
+    uint8_t depth;    /* how often its holder has taken it again by an alias */
+    uint8_t kind : 4; /* enum wb_spin_kind */
     bool alias : 1;
     bool xchg : 1; /* released by a locked instruction, not by a store (FreeBSD's spin mutexes) */
 };
+_Static_assert(sizeof(struct wb_spinlock) == 16, "every queue has one");
+static inline bool wb_spin_is_held(const struct wb_spinlock *l)
+{
+    return l->holder != 0;
+}
 void wb_spin_init(struct wb_sim *s, struct wb_spinlock *l); /* of the kind that kernel.spinlock says */
 void wb_spin_init_kind(struct wb_sim *s, struct wb_spinlock *l, enum wb_spin_kind kind);
 void wb_spin_alias(struct wb_spinlock *l, struct wb_spinlock *as); /* l is another name of `as` from now on */

@@ -42,32 +42,38 @@ struct wb_task {
     bool shares_files : 1; /* its table of open files belongs to several threads: calls count references on files */
     bool killed : 1;       /* a fatal signal is pending: sleeps that signals may end return -EINTR */
     cpu_id cpu;            /* task_cpu(): last or present CPU */
-    cpu_id wake_cpu;       /* a hint that some versions keep */
     uint32_t mm;           /* address space: threads of a process share it; 0 = kernel */
-    uint32_t pid_line, cred_line; /* of its process: struct pid and struct cred, or WB_NO_LINE (kernel threads) */
-    uint32_t name;                /* string id */
-    uint32_t pair;                /* co-location partner record + 1, or 0 */
-    uint32_t owner;               /* workload instance */
-    uint32_t nr_switches, nr_migrations, nr_wakeups;
-    /* returns to user mode from system calls; a priority lent for a sleep ends there (BSD) */
-    uint32_t nr_returns;
-    uint32_t last_waker;  /* task id */
-    cpu_id migrated_from; /* last balancer move, for ping-pong counting */
+    /* Of its process: struct pid, and the next line struct cred (WB_CRED_LINE), or WB_NO_LINE (kernel threads). */
+    uint32_t pid_line;
+    uint32_t name;       /* string id */
+    uint32_t pair;       /* co-location partner record + 1, or 0 */
+    uint32_t owner;      /* workload instance */
+    uint32_t nr_returns; /* to user mode from system calls; a priority lent for a sleep ends there (BSD) */
+    task_id last_waker;
     uint32_t timer_no;    /* the valid sleep timer */
-    cpu_id timer_cpu;
-    cpu_id migrate_to;    /* asked of the migration thread */
-    task_id migrate_next; /* the next on its list; not wq_next: a task that waits there may be woken */
+    task_id migrate_next; /* the next on the migration thread's list; not wq_next: who waits there may be woken */
+    /* CPUs in 16 bits: where it was set to sleep from, a balancer's last move, its sleep timer, the wish to the
+     * migration thread. */
+    uint16_t wake_cpu, migrated_from, timer_cpu, migrate_to;
     const struct wb_cpumask *allowed;
-    sim_time last_ran;   /* when it last left a CPU */
-    sim_time queued_at;  /* when it last became runnable and waited (run delay) */
-    sim_time woken_at;   /* when try_to_wake_up made it runnable; 0 = delivered */
-    sim_time run_start;  /* when it last got a CPU */
-    sim_time run_total;  /* time on CPU */
-    sim_time wait_total; /* time runnable but not running */
+    sim_time queued_at; /* when it last became runnable and waited (run delay) */
+    sim_time woken_at;  /* when try_to_wake_up made it runnable; 0 = delivered */
     sim_time migrated_at;
     struct wb_task *wq_next; /* scratch lists of the engine */
-    void *policy;            /* ops->task_bytes */
+    void *policy;            /* ops->task_bytes; idle tasks share one area, which nobody writes */
 };
+_Static_assert(sizeof(struct wb_task) <= 184, "there are very many");
+_Static_assert(WB_CPUS_MAX < UINT16_MAX, "a CPU in 16 bits, and none");
+#define WB_CRED_LINE(pid_line) ((pid_line) == WB_NO_LINE ? WB_NO_LINE : (pid_line) + 1)
+
+/* What a task came to since it started; kept when wb_run_options.task_totals asks for it, else NULL. */
+struct wb_task_totals {
+    sim_time run_start;  /* when it last got a CPU */
+    sim_time run_total;  /* time on CPU, up to its last switch */
+    sim_time wait_total; /* time runnable but not running */
+    uint32_t switches, migrations, wakeups;
+};
+const struct wb_task_totals *wb_task_totals(const struct wb_task *t);
 
 /* ------------------------------------------------------------------ runqueues */
 struct wb_rq {
@@ -177,16 +183,19 @@ bool wb_need_resched(const struct wb_exec *x);
 /* ------------------------------------------------------------------ wait queues */
 struct wb_wait_entry {
     struct wb_task *task;
-    struct wb_wait_entry *next, *prev; /* NULL next and prev and not first: off the queue */
+    struct wb_wait_entry *next, *prev; /* NULL after the last; before the first comes the last */
     bool exclusive, queued, autoremove;
-    uint8_t wake_flags_or; /* added to the waker's flags */
-    /* Custom wake function (poll, epoll): called under the queue's lock instead of waking `task`; may redirect. NULL
-     * = wake task. */
-    struct wb_task *(*func)(struct wb_exec *x, struct wb_wait_entry *e, uint32_t *flags);
+    uint8_t wake_flags_or : 7; /* added to the waker's flags */
+    bool hooked : 1;           /* it is the head of a struct wb_wait_hook */
+};
+/* Custom wake function (poll, epoll): called under the queue's lock instead of waking `task`; may redirect. */
+struct wb_wait_hook {
+    struct wb_wait_entry e;
+    struct wb_task *(*func)(struct wb_exec *x, struct wb_wait_hook *h, uint32_t *flags);
 };
 struct wb_waitq {
     struct wb_spinlock lock;
-    struct wb_wait_entry *first, *last;
+    struct wb_wait_entry *first;
 };
 void wb_waitq_init(struct wb_sim *s, struct wb_waitq *q);
 static inline bool wb_waitq_active(const struct wb_waitq *q)
@@ -209,19 +218,24 @@ enum wb_sleeplock_kind {
 };
 extern const char *const wb_sleeplock_kind_name[]; /* "semaphore" ..., NULL-terminated, in enum order */
 struct wb_sleeplock {
-    uint8_t kind;
-    bool sync_wake;   /* its wake carries the sync hint */
-    bool handoff;     /* a waiter has starved: next unlock hands over */
-    uint16_t spin_fn; /* label of one look at the owner */
-    int32_t count;    /* the kernels' counter: semaphore and mutex, 1 = free */
-    int32_t sleepers; /* semaphore: as the field of that name in struct semaphore */
-    uint32_t line;
     struct wb_task *owner;
     struct wb_spinlock wait_lock;
-    struct wb_wait_entry *first, *last;
-    struct wb_wait_entry *spin_first, *spin_last;              /* optimistic spinners, in order of arrival */
-    uint32_t acquired, contended, slept, stolen, spun, handed; /* modulo 2^32 */
+    struct wb_wait_entry *first;      /* sleepers */
+    struct wb_wait_entry *spin_first; /* optimistic spinners, in order of arrival */
+    uint32_t line;
+    int32_t count;      /* the kernels' counter: semaphore and mutex, 1 = free */
+    int32_t sleepers;   /* semaphore: as the field of that name in struct semaphore */
+    uint16_t spin_fn;   /* label of one look at the owner */
+    uint8_t kind;       /* enum wb_sleeplock_kind */
+    bool sync_wake : 1; /* its wake carries the sync hint */
+    bool handoff : 1;   /* a waiter has starved: next unlock hands over */
 };
+_Static_assert(sizeof(struct wb_sleeplock) == 56, "every pipe has one");
+/* What all sleeping locks of the run came to, modulo 2^32. */
+struct wb_sleeplock_counts {
+    uint32_t acquired, contended, slept, stolen, spun, handed;
+};
+const struct wb_sleeplock_counts *wb_sleeplock_counts(const struct wb_sim *s);
 void wb_sleeplock_init(struct wb_sim *s, struct wb_sleeplock *l, enum wb_sleeplock_kind kind, bool sync_wake);
 /* Frame. x->ret = how often it slept. */
 void wb_sleeplock_lock(struct wb_exec *x, struct wb_sleeplock *l);
@@ -299,7 +313,7 @@ struct wb_sd { /* one per CPU and level */
     uint32_t nr_balance_failed;
     sim_time max_newidle_cost, next_decay;
     uint64_t cookie[2];
-    struct wb_sd_stats *stats;
+    struct wb_sd_stats *stats; /* shared by the CPUs of the level */
 };
 #define WB_FOR_EACH_SD(sd, rq) for (struct wb_sd *sd = (rq)->sd; sd; sd = sd->parent)
 /* i-th group in ring order from the local one. */

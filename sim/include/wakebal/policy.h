@@ -21,7 +21,7 @@
 #include "wakebal/exec.h"
 #include "wakebal/keys.h"
 
-#define WB_POLICY_ABI 2u
+#define WB_POLICY_ABI 3u
 
 struct wb_rq;
 struct wb_sd;

@@ -28,6 +28,7 @@ struct wb_run_options {
     uint64_t trace_capacity;             /* records; 0 = off */
     sim_time trace_from, trace_to;
     bool audit;               /* check invariants while running (slow) */
+    bool task_totals;         /* keep wb_task_totals() */
     const volatile int *stop; /* looked at every few milliseconds: not 0 = break off; may be NULL */
     /* Tasks in place of the scenario's workloads; nothing is started. Only wb_drive_build() (drive.h) sets it. */
     const struct wb_drive_task *drive;
