@@ -16,6 +16,7 @@ const struct skb_rules skb_rules[] = {
 const size_t skb_rules_n = WB_ARRAY_SIZE(skb_rules);
 #define ALIGN_BYTES 64u
 #define SMALL_HEAD_BYTES 640u
+#define BLOCK_MAX_BYTES 32768u /* UNIX_SKB_FRAGS_SZ: the largest block that is asked for */
 
 bool ipc_parse_version(const char *text, uint32_t *version)
 {
@@ -76,6 +77,18 @@ void skb_pool_init(struct wb_sim *s, struct skb_pool *p, uint32_t version, uint3
     p->copy_q = WB_S * 1024 / wb_machine_costs(wb_machine_of(s))->copy_rate[0];
     p->fn_alloc = wb_fn_id(s, "alloc_skb", WB_CAT_SYSCALL, 0);
     p->fn_free = wb_fn_id(s, "kfree_skb", WB_CAT_SYSCALL, 0);
+    p->fn_alloc_page = wb_fn_id(s, "alloc_page", WB_CAT_SYSCALL, 0);
+    p->fn_free_page = wb_fn_id(s, "free_page", WB_CAT_SYSCALL, 0);
+}
+
+uint32_t skb_fragments(const struct skb_pool *p, uint32_t bytes)
+{
+    uint32_t linear = p->page_bytes - p->rules->info_bytes, blocks = 0;
+    if (!p->fragments || bytes <= linear) return 0;
+    uint32_t pages = (bytes - linear + p->page_bytes - 1) / p->page_bytes;
+    for (uint32_t block = WB_MAX(BLOCK_MAX_BYTES / p->page_bytes, 1u); pages; block /= 2)
+        for (; block <= pages; blocks++) pages -= block;
+    return blocks;
 }
 
 static uint32_t pages_of(const struct skb_pool *p, uint32_t bytes)
@@ -119,6 +132,7 @@ struct skb *skb_take(struct wb_exec *x, struct skb_pool *p, uint32_t bytes)
     struct skb *b = take_record(p);
     struct wb_machine_state *m = wb_machine_state_of(x->sim);
     wb_charge_fn(x, p->fn_alloc);
+    wb_charge_fn_n(x, p->fn_alloc_page, skb_fragments(p, bytes));
     b->next = NULL;
     b->len = bytes;
     b->off = 0;
@@ -138,6 +152,7 @@ void skb_put(struct wb_exec *x, struct skb_pool *p, struct skb *b)
 {
     struct wb_machine_state *m = wb_machine_state_of(x->sim);
     wb_charge_fn(x, p->fn_free);
+    wb_charge_fn_n(x, p->fn_free_page, skb_fragments(p, b->len));
     for (uint32_t page = b->page, next; page != WB_NO_REGION; page = next) {
         next = wb_page_note(m, page)->next;
         wb_page_free(m, x->cpu, page);

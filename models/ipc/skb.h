@@ -93,6 +93,8 @@ struct skb_pool {
     struct skb_block *fresh; /* records that were never used */
     uint64_t alive, made;
     uint16_t fn_alloc, fn_free; /* alloc_skb, kfree_skb */
+    uint16_t fn_alloc_page, fn_free_page;
+    bool fragments; /* what a page does not hold lies in pages of its own, not behind the head (AF_UNIX, 3.10 on) */
 };
 
 /* Build time. page_bytes: kernel.page_size. */
@@ -100,10 +102,16 @@ void skb_pool_init(struct wb_sim *s, struct skb_pool *p, uint32_t version, uint3
 /* At most n more buffers, of at most `bytes` each, will be alive at once. */
 void skb_reserve(struct skb_pool *p, uint32_t n, uint32_t bytes);
 
-/* Immediate: a buffer for `bytes` from this CPU's list; charges alloc_skb. Its memory is touched by
- * SKB_ALLOC, or by SKB_USE when it is filled. */
+/* How many blocks of pages a buffer of `bytes` gets besides its head, with pool.fragments: what is beyond the linear
+ * part of one page, in whole pages, by the largest powers of two up to 32 KiB. 0: the head holds all.
+ * Linux 3.10 net/unix/af_unix.c unix_stream_sendmsg, net/core/sock.c sock_alloc_send_pskb; 4.x and later
+ * net/core/skbuff.c alloc_skb_with_frags. */
+uint32_t skb_fragments(const struct skb_pool *p, uint32_t bytes);
+
+/* Immediate: a buffer for `bytes` from this CPU's list; charges alloc_skb, and alloc_page for each of its blocks. Its
+ * memory is touched by SKB_ALLOC, or by SKB_USE when it is filled. */
 struct skb *skb_take(struct wb_exec *x, struct skb_pool *p, uint32_t bytes);
-/* Immediate: back to this CPU's list; charges kfree_skb. */
+/* Immediate: back to this CPU's list; charges kfree_skb, and free_page for each of its blocks. */
 void skb_put(struct wb_exec *x, struct skb_pool *p, struct skb *b);
 enum skb_direction { SKB_IN, SKB_OUT };
 /* n bytes between the caller's buffer region and the buffer's data from byte `at` on. */

@@ -32,6 +32,7 @@ struct unix_rules {
     bool callback_lock; /* wakes hold sk_callback_lock for reading */
     bool creds;         /* messages carry references on struct pid and struct cred */
     uint32_t max_bytes; /* largest buffer */
+    bool fragments;     /* what a page does not hold is in pages of its own (skb_pool.fragments) */
     const char *text;   /* for help */
 };
 extern const struct unix_rules unix_rules[];

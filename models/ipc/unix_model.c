@@ -238,6 +238,7 @@ static int unix_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_di
         return -1;
     }
     skb_pool_init(s, &st->pool, v, (uint32_t)wb_cfg_int(cfg, "kernel.page_size"));
+    st->pool.fragments = st->rules->fragments;
     st->creds = strcmp(creds, "version") ? !strcmp(creds, "references") : st->rules->creds;
     make_labels(s, &st->fn);
     make_counters(s, &st->count);

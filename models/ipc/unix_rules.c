@@ -29,9 +29,9 @@ const struct unix_rules unix_rules[] = {
     /* Commit 16e572626961. */
     { .name = "3.2", .version = IPC_VERSION(3, 2, 0), .lock = WB_LOCK_MUTEX_SPIN, .max_bytes = LINEAR_MAX,
       .sync_space = true, .sync_data = true, .text = "only those do that were asked to; buffers count with their whole object" },
-    { .name = "3.10", .version = IPC_VERSION(3, 10, 0), .lock = WB_LOCK_MUTEX_SPIN, .max_bytes = FRAGMENTS_MAX,
+    { .name = "3.10", .version = IPC_VERSION(3, 10, 0), .lock = WB_LOCK_MUTEX_SPIN, .max_bytes = FRAGMENTS_MAX, .fragments = true,
       .sync_space = true, .sync_data = true, .text = "buffers of up to 36 KiB" },
-    { .name = "4.10", .version = IPC_VERSION(4, 10, 0), .lock = WB_LOCK_MUTEX_HANDOFF, .max_bytes = FRAGMENTS_MAX,
+    { .name = "4.10", .version = IPC_VERSION(4, 10, 0), .lock = WB_LOCK_MUTEX_HANDOFF, .max_bytes = FRAGMENTS_MAX, .fragments = true,
       .sync_space = true, .sync_data = true, .text = "the mutex hands over to a starved waiter" },
 };
 /* clang-format on */

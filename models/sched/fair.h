@@ -188,6 +188,7 @@ struct fair_rq {
     uint32_t nr_rt;
     struct weight load; /* sum of weights of those nr */
     uint64_t clock;     /* rq->clock: as of the last update */
+    bool clock_kept;    /* the next schedule() does not update it (fair_schedule_clock) */
     uint64_t min_vruntime;
     int64_t sum_lag;    /* EEVDF: sum of (vruntime - min_vruntime) * weight over the tree */
     int64_t sum_weight; /* EEVDF: sum of weights over the tree */
@@ -289,6 +290,8 @@ static inline uint32_t fair_nr_runnable(const struct fair_sim *f, const struct f
 /* update_rq_clock: rq->clock = now. The kernels do so at enqueue, dequeue, tick, schedule() and in balancing, not in
  * placement. */
 void fair_update_clock(struct wb_exec *x, struct wb_rq *rq);
+/* The same, by schedule(): unless a task that was just queued asked for it. */
+void fair_schedule_clock(struct wb_exec *x, struct wb_rq *rq);
 /* Charge the running task up to rq->clock; EEVDF renews its deadline and asks for rescheduling. */
 void fair_update_curr(struct wb_exec *x, struct wb_rq *rq);
 void fair_min_vruntime(const struct fair_sim *f, struct fair_rq *r);

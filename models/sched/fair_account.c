@@ -4,12 +4,24 @@
  * Linux kernel/sched*: update_rq_clock, update_curr, update_min_vruntime. A queue's clock stands while nobody updates
  * it: an idle CPU without ticks keeps the time of its last event, and what others read of it (hot tests, averages) is
  * as old.
+ *
+ * A queue event that asks for a reschedule has updated the clock, so schedule() saves itself that (2.6.35
+ * rq->skip_clock_update, 3.19 rq_clock_skip_update() in check_preempt_curr, 6.7+ wakeup_preempt). What the running task
+ * does from the wakeup until it is switched out - the rest of its system call - is charged to the task that preempts
+ * it. On one CPU that is what decides whether two tasks who wake each other go on preempting each other.
  */
 #include "fair.h"
 
 void fair_update_clock(struct wb_exec *x, struct wb_rq *rq)
 {
-    fair_rq(rq)->clock = fair_ns(x);
+    struct fair_rq *r = fair_rq(rq);
+    if (r->clock_kept && fair_of(x)->v->release < FAIR_5_4) return; /* then nobody updates it */
+    r->clock = fair_ns(x);
+}
+
+void fair_schedule_clock(struct wb_exec *x, struct wb_rq *rq)
+{
+    if (!fair_rq(rq)->clock_kept) fair_update_clock(x, rq);
 }
 
 void fair_update_curr(struct wb_exec *x, struct wb_rq *rq)

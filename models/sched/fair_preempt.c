@@ -74,7 +74,7 @@ static bool preempted(struct wb_exec *x, struct wb_rq *rq, wb_rule rule)
     return false;
 }
 
-bool fair_check_preempt(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags, wb_rule *rule)
+static bool decide(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags, wb_rule *rule)
 {
     const struct fair_sim *f = fair_of(x);
     struct fair_rq *r = fair_rq(rq);
@@ -89,4 +89,14 @@ bool fair_check_preempt(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, 
     if (f->v->release >= FAIR_2_6_35) mark_next(f, r, p, flags);
     if (!by_class(f, rq, t, rule, &yes)) yes = f->ops->preempts(x, rq, p, flags, rule);
     return yes && preempted(x, rq, *rule);
+}
+
+/* check_preempt_curr(), wakeup_preempt(): while the running task is still queued, the clock is as new as it need be. A
+ * lazy request does not count. */
+bool fair_check_preempt(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags, wb_rule *rule)
+{
+    struct fair_rq *r = fair_rq(rq);
+    bool yes = decide(x, rq, t, flags, rule), queued = !r->curr || r->curr->on_rq;
+    if (fair_of(x)->v->release >= FAIR_2_6_35 && (yes || rq->need_resched) && queued) r->clock_kept = true;
+    return yes;
 }

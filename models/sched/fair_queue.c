@@ -201,7 +201,10 @@ bool fair_dequeue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32
     const struct fair_sim *f = fair_of(x);
     struct fair_rq *r = fair_rq(rq);
     struct fair_task *p = fair_task(t);
-    fair_update_clock(x, rq);
+    if (flags & WB_DEQ_SLEEP)
+        fair_schedule_clock(x, rq);
+    else
+        fair_update_clock(x, rq);
     if (fair_is_rt(t)) {
         rt_dequeue(rq, p);
         return true;
@@ -228,7 +231,7 @@ void fair_put_prev(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev)
 {
     struct fair_task *curr = fair_rq(rq)->curr;
     (void)prev;
-    fair_update_clock(x, rq);
+    fair_schedule_clock(x, rq);
     if (curr && curr->on_rq) fair_update_curr(x, rq);
 }
 
@@ -298,9 +301,10 @@ static struct wb_task *next_task(struct wb_exec *x, struct wb_rq *rq)
 struct wb_task *fair_pick(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev)
 {
     (void)prev;
-    fair_update_clock(x, rq);
+    fair_schedule_clock(x, rq);
     wb_charge_fn(x, fair_of(x)->fn_pick);
     struct wb_task *next = next_task(x, rq);
+    fair_rq(rq)->clock_kept = false;
     /* What update_curr() asked for on the way is answered by this pick (clear_tsk_need_resched). */
     rq->need_resched = rq->need_resched_lazy = false;
     return next;
@@ -309,7 +313,8 @@ struct wb_task *fair_pick(struct wb_exec *x, struct wb_rq *rq, struct wb_task *p
 /* Driven by a recording: who comes is told. */
 void fair_set_next(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t)
 {
-    fair_update_clock(x, rq);
+    fair_schedule_clock(x, rq);
+    fair_rq(rq)->clock_kept = false;
     stop_curr(x, rq);
     if (t && !fair_is_rt(t)) {
         start_curr(x, rq, fair_task(t));

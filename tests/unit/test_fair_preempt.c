@@ -326,6 +326,51 @@ static void eevdf_decisions(void **state)
     }
 }
 
+/* From the wakeup that preempts until schedule() the running task does 300 us more: kernels that keep the clock charge
+ * them to the one that comes, and so does a running task that goes to sleep meanwhile. A wakeup that does not preempt
+ * leaves the clock to schedule(). */
+static void rest_of_the_call_is_the_wakees(void **state)
+{
+    static const struct situation x = {.what = "asks for a reschedule", .wakee_nice = 0, .lead = 200 * MS};
+    (void)state;
+    for (enum fair_release v = FAIR_2_6_24; v <= FAIR_6_18; v++)
+        for (int sleeps = 0; sleeps < 2; sleeps++) {
+            struct wb_task *a, *b;
+            wb_rule rule = 0;
+            struct wb_sim *s = stage(v, &x, NULL, &a, &b);
+            const uint64_t rest = 300000, own = 100000, before = fair_task(a)->sum_exec;
+            bool keeps = v >= FAIR_2_6_35;
+            if (!s->ops->check_preempt(fake_exec(s, 0), &s->rq[0], b, 0, &rule))
+                fail_msg("%s: %s", fair_version[v].name, fair_rules[rule]);
+            s->rq[0].need_resched = true;
+            fair_test_pass(s, (sim_time)rest * WB_NS);
+            assert_ptr_equal(fake_schedule(s, 0, sleeps ? WB_INTERRUPTIBLE : WB_RUNNING), b);
+            assert_int_equal(fair_task(a)->sum_exec - before, keeps ? 0 : rest);
+            fair_test_pass(s, (sim_time)own * WB_NS);
+            (void)fake_schedule(s, 0, WB_INTERRUPTIBLE); /* nobody asked for this one */
+            assert_int_equal(fair_task(b)->sum_exec, own + (keeps ? rest : 0));
+            fake_free(s);
+        }
+}
+
+/* No reschedule is asked for: nothing is kept. */
+static void without_a_request_all_is_charged(void **state)
+{
+    static const struct situation x = {.what = "behind", .wakee_nice = 0, .lead = -1 * MS};
+    (void)state;
+    for (enum fair_release v = FAIR_2_6_24; v <= FAIR_6_18; v++) {
+        struct wb_task *a, *b;
+        wb_rule rule = 0;
+        struct wb_sim *s = stage(v, &x, NULL, &a, &b);
+        uint64_t before = fair_task(a)->sum_exec;
+        assert_false(s->ops->check_preempt(fake_exec(s, 0), &s->rq[0], b, 0, &rule));
+        fair_test_pass(s, 300 * WB_US);
+        (void)fake_schedule(s, 0, WB_RUNNING);
+        assert_int_equal(fair_task(a)->sum_exec - before, 300000);
+        fake_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +382,8 @@ int main(void)
         cmocka_unit_test(preemption_can_be_off),
         cmocka_unit_test(idle_cpu_and_real_time),
         cmocka_unit_test(eevdf_decisions),
+        cmocka_unit_test(rest_of_the_call_is_the_wakees),
+        cmocka_unit_test(without_a_request_all_is_charged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,89 @@ static void versions_are_read(void **state)
     assert_false(ipc_parse_version("2.6.36.4", &v));
 }
 
+/* ---- blocks of pages beside the head ---- */
+
+struct blocks {
+    struct skb_pool pool;
+    uint32_t bytes;
+    sim_time took, freed;
+};
+
+static enum wb_ret take_and_put(struct wb_exec *x, void *frame)
+{
+    struct steps_frame *f = frame;
+    struct blocks *m = f->t->own;
+    struct skb *b;
+    WB_BEGIN(f);
+    WB_FLUSH(x, f);
+    m->took = wb_now(x);
+    b = skb_take(x, &m->pool, m->bytes);
+    m->freed = (sim_time)(uintptr_t)b; /* across the flush */
+    WB_FLUSH(x, f);
+    m->took = wb_now(x) - m->took;
+    b = (struct skb *)(uintptr_t)m->freed;
+    m->freed = wb_now(x);
+    skb_put(x, &m->pool, b);
+    WB_FLUSH(x, f);
+    m->freed = wb_now(x) - m->freed;
+    WB_CALL(x, f, steps_end(x));
+    WB_END();
+}
+
+static void setup_blocks(struct steptest *t, struct wb_sim *s)
+{
+    struct blocks *m = t->own;
+    bool fragments = m->pool.fragments;
+    skb_pool_init(s, &m->pool, IPC_VERSION(6, 18, 0), 4096);
+    m->pool.fragments = fragments;
+    skb_reserve(&m->pool, 1, m->bytes);
+}
+
+static struct blocks time_of(bool fragments, uint32_t bytes)
+{
+    struct blocks m = {.bytes = bytes, .pool = {.fragments = fragments}};
+    struct steps_task task[] = {{.name = "one", .step = take_and_put, .cpu = 0, .pinned = true}};
+    struct steptest t = {.task = task,
+                         .n = 1,
+                         .cpus = 1,
+                         .scheduler = "o1",
+                         .setup = setup_blocks,
+                         .own = &m,
+                         .sets =
+                             (const char *[]){"kernel.path.alloc_page=100 ns", "kernel.path.free_page=70 ns", NULL}};
+    steptest_build(&t, NULL);
+    assert_int_equal(wb_sim_run(t.sim.sim), 0);
+    steptest_free(&t);
+    return m;
+}
+
+/* A page less 320 bytes is linear; the rest is whole pages, in the largest blocks that there are. */
+static void blocks_of_pages(void **state)
+{
+    static const struct {
+        uint32_t bytes, blocks;
+    } rows[] = {{1, 0},     {3776, 0},  {3777, 1},  {4096, 1},  {7872, 1}, {8192, 1},
+                {12288, 2}, {16384, 1}, {24000, 2}, {32768, 1}, {36544, 1}};
+    struct skb_pool p = {.rules = skb_rules_at(IPC_VERSION(6, 18, 0)), .page_bytes = 4096, .fragments = true};
+    (void)state;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(rows); i++)
+        if (skb_fragments(&p, rows[i].bytes) != rows[i].blocks)
+            fail_msg("%u bytes: %u blocks, not %u", rows[i].bytes, skb_fragments(&p, rows[i].bytes), rows[i].blocks);
+    p.fragments = false;
+    assert_int_equal(skb_fragments(&p, 32768), 0);
+}
+
+/* Each block is got and freed at the cost of a page: 12 KiB (two blocks) cost more than 16 KiB (one). */
+static void blocks_are_paid_for(void **state)
+{
+    (void)state;
+    struct blocks none = time_of(false, 12288), one = time_of(true, 16384), two = time_of(true, 12288);
+    assert_int_equal(one.took - none.took, 100 * WB_NS);
+    assert_int_equal(one.freed - none.freed, 70 * WB_NS);
+    assert_int_equal(two.took - none.took, 200 * WB_NS);
+    assert_int_equal(two.freed - none.freed, 140 * WB_NS);
+}
+
 /* ---- one CPU allocates, the other frees ---- */
 
 struct moving {
@@ -135,7 +218,8 @@ static void queue_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(truesize_by_version), cmocka_unit_test(versions_are_read),
-                                       cmocka_unit_test(freed_on_the_other_cpu), cmocka_unit_test(queue_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(truesize_by_version),    cmocka_unit_test(versions_are_read),
+                                       cmocka_unit_test(freed_on_the_other_cpu), cmocka_unit_test(blocks_of_pages),
+                                       cmocka_unit_test(blocks_are_paid_for),    cmocka_unit_test(queue_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
