@@ -305,7 +305,8 @@ static const struct wb_key keys[] = {
              "[read] [random]; read CHANNEL SIZE; "
              "readall CHANNEL SIZE; write CHANNEL SIZE; close CHANNEL; wait EVENT; wake EVENT [all] [sync] (also "
              "sem_wait, sem_post); suspend; resume TASK; "
-             "lock LOCK; unlock LOCK; yield; loop [N] ... end; count NAME [N]; start NAME, stop NAME (a stopwatch); "
+             "lock LOCK; unlock LOCK; yield; loop [N] ... end; every PERIOD ... end; count NAME [N]; start NAME, stop "
+             "NAME (a stopwatch); "
              "fork TASK; pin CPUS; exit. Times may be "
              "distributions: exp(1 ms), uniform(1 us, 9 us). A task ends after its last word, and when a read or write "
              "finds the other side closed."},

@@ -28,6 +28,7 @@
 #define CUSTOM_OPS 4096              /* words of one program */
 #define CUSTOM_IDLE_ROUNDS 10000000u /* of a loop in which nothing takes time */
 #define CUSTOM_WATCHES 4             /* stopwatches of one program */
+#define CUSTOM_EVERIES 4             /* `every` of one program */
 #define CUSTOM_NONE UINT32_MAX
 
 enum custom_code {
@@ -47,6 +48,7 @@ enum custom_code {
     CUSTOM_UNLOCK,
     CUSTOM_YIELD,
     CUSTOM_LOOP,
+    CUSTOM_EVERY,
     CUSTOM_END,
     CUSTOM_COUNT,
     CUSTOM_START,
@@ -70,6 +72,7 @@ enum custom_args {
     ARGS_LOCK,
     ARGS_TASK,
     ARGS_LOOP,
+    ARGS_EVERY,
     ARGS_COUNTER,
     ARGS_WATCH,
     ARGS_CPUS
@@ -86,12 +89,13 @@ extern const size_t custom_words_n;
 
 enum { CUSTOM_HOW_ALL = 1, CUSTOM_HOW_SYNC = 2 };        /* of wake */
 enum { CUSTOM_TOUCH_READ = 1, CUSTOM_TOUCH_RANDOM = 2 }; /* of touch */
+enum { CUSTOM_END_EVERY = 1 };                           /* of end: what it closes is no loop */
 
 struct custom_op {
     uint8_t code, how;
     uint16_t end;  /* index of the channel end in the program's list */
     uint32_t ref;  /* object, task or counter */
-    uint32_t jump; /* end: the operation after its loop; loop: the one after its end */
+    uint32_t jump; /* end: the operation after its loop; loop, every: the one after its end */
     uint64_t n;    /* bytes, count (0 = for ever), period */
     const struct wb_dist *dist;
     const struct wb_cpumask *mask;
@@ -111,7 +115,7 @@ struct custom_program {
     bool endless;
     const char *watch[CUSTOM_WATCHES];
     struct wb_latency *hist[CUSTOM_WATCHES];
-    uint32_t nwatches;
+    uint32_t nwatches, neveries;
 };
 
 /* What stands in one entry of `tasks`. */
@@ -212,6 +216,7 @@ struct custom_frame {
     struct wb_stream draw;
     sim_time due;
     sim_time watch[CUSTOM_WATCHES];
+    sim_time next[CUSTOM_EVERIES]; /* not before then: the bodies of `every` */
     uint64_t left[CUSTOM_DEPTH];
     uint32_t pc, buf, closed, i;
     uint8_t depth;

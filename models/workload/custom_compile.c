@@ -279,34 +279,51 @@ static int args_lock(struct compiler *k, struct custom_op *op)
     return 0;
 }
 
-static int args_loop(struct compiler *k, struct custom_op *op)
+/* What follows up to the matching `end` is done so many rounds. */
+static int open_loop(struct compiler *k, uint64_t rounds)
 {
-    size_t start, mark = k->t.pos;
     if (k->depth == CUSTOM_DEPTH)
         return custom_text_error(&k->t, k->at, k->len, NULL, "at most %u loops inside each other", CUSTOM_DEPTH);
-    if (custom_text_word(&k->t, &start)) {
-        k->t.pos = mark;
-        if (custom_text_quantity(&k->t, ARGS_LOOP, false, &op->n) < 0) return -1;
-    }
-    if (!op->n) k->p->endless = true;
     k->timed[k->depth + 1] = false;
     memcpy(k->held[k->depth + 1], k->held[k->depth], sizeof k->held[0]);
     k->nheld[k->depth + 1] = k->nheld[k->depth];
-    k->rounds[k->depth + 1] = times(k->rounds[k->depth], op->n ? op->n : UINT32_MAX);
+    k->rounds[k->depth + 1] = times(k->rounds[k->depth], rounds);
     k->loop[k->depth] = k->p->nops;
     k->loop_line[k->depth++] = k->t.index;
     return 0;
 }
 
+static int args_loop(struct compiler *k, struct custom_op *op)
+{
+    size_t start, mark = k->t.pos;
+    if (custom_text_word(&k->t, &start)) {
+        k->t.pos = mark;
+        if (custom_text_quantity(&k->t, ARGS_LOOP, false, &op->n) < 0) return -1;
+    }
+    if (!op->n) k->p->endless = true;
+    return open_loop(k, op->n ? op->n : UINT32_MAX);
+}
+
+static int args_every(struct compiler *k, struct custom_op *op)
+{
+    if (k->p->neveries == CUSTOM_EVERIES)
+        return custom_text_error(&k->t, k->at, k->len, NULL, "at most %u of these in a program", CUSTOM_EVERIES);
+    if (custom_text_quantity(&k->t, ARGS_TIME, false, &op->n) < 0) return -1;
+    op->ref = k->p->neveries++;
+    return open_loop(k, 1);
+}
+
 static int args_end(struct compiler *k, struct custom_op *op)
 {
     if (!k->depth) return custom_text_error(&k->t, k->at, k->len, NULL, "no loop is open here");
-    if (!k->timed[k->depth] && k->rounds[k->depth] > CUSTOM_IDLE_ROUNDS)
+    bool every = k->p->op[k->loop[k->depth - 1]].code == CUSTOM_EVERY; /* may be passed over, which takes no time */
+    if (every) op->how = CUSTOM_END_EVERY;
+    if (!every && !k->timed[k->depth] && k->rounds[k->depth] > CUSTOM_IDLE_ROUNDS)
         return custom_text_error(&k->t, k->at, k->len, "put a run, sleep, touch or a system call into it",
                                  "nothing in this loop takes time: %s rounds of 1 ns would be simulated",
                                  k->rounds[k->depth] == UINT32_MAX ? "endless" : "millions of");
     k->depth--;
-    k->timed[k->depth] |= k->timed[k->depth + 1];
+    k->timed[k->depth] |= k->timed[k->depth + 1] && !every;
     const uint32_t *before = k->held[k->depth], *now = k->held[k->depth + 1], n = k->nheld[k->depth + 1];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t j = 0;
@@ -402,6 +419,7 @@ static int (*const args[])(struct compiler *, struct custom_op *) = {
     [ARGS_LOCK] = args_lock,
     [ARGS_TASK] = args_task,
     [ARGS_LOOP] = args_loop,
+    [ARGS_EVERY] = args_every,
     [ARGS_COUNTER] = args_counter,
     [ARGS_WATCH] = args_watch,
     [ARGS_CPUS] = args_cpus,
@@ -425,8 +443,8 @@ static int unknown_word(struct compiler *k)
 /* Does the operation take time by itself? Bookkeeping does not; system calls, touches and work do. */
 static bool takes_time(const struct custom_op *op)
 {
-    static const bool no_time[CUSTOM_CODES] = {
-        [CUSTOM_LOOP] = true, [CUSTOM_END] = true, [CUSTOM_COUNT] = true, [CUSTOM_START] = true, [CUSTOM_STOP] = true};
+    static const bool no_time[CUSTOM_CODES] = {[CUSTOM_LOOP] = true,  [CUSTOM_EVERY] = true, [CUSTOM_END] = true,
+                                               [CUSTOM_COUNT] = true, [CUSTOM_START] = true, [CUSTOM_STOP] = true};
     bool draws = op->code == CUSTOM_RUN || op->code == CUSTOM_SLEEP;
     return !no_time[op->code] && !(draws && wb_dist_mean(op->dist) < (double)WB_NS);
 }

@@ -250,10 +250,21 @@ static void do_loop(struct wb_exec *x, struct custom_frame *f)
     (void)x;
     f->left[f->depth++] = f->op->n;
 }
+/* Is done as a loop of one round, or not at all. */
+static void do_every(struct wb_exec *x, struct custom_frame *f)
+{
+    sim_time now = wb_now(x), *next = &f->next[f->op->ref];
+    if (now < *next) {
+        f->pc = f->op->jump;
+        return;
+    }
+    *next = now + (sim_time)f->op->n;
+    f->left[f->depth++] = 1;
+}
 static void do_end(struct wb_exec *x, struct custom_frame *f)
 {
     uint64_t *left = &f->left[f->depth - 1];
-    if (f->depth == 1) wb_progress_add(x, f->copy->c->loops, 1);
+    if (f->depth == 1 && !(f->op->how & CUSTOM_END_EVERY)) wb_progress_add(x, f->copy->c->loops, 1);
     spend(x, WB_NS);
     if (*left && !--*left)
         f->depth--;
@@ -290,9 +301,9 @@ static void (*const words[CUSTOM_CODES])(struct wb_exec *, struct custom_frame *
     [CUSTOM_WRITE] = do_transfer, [CUSTOM_CLOSE] = do_close,     [CUSTOM_WAIT] = do_wait,
     [CUSTOM_WAKE] = do_wake,      [CUSTOM_SUSPEND] = do_suspend, [CUSTOM_RESUME] = do_resume,
     [CUSTOM_LOCK] = do_lock,      [CUSTOM_UNLOCK] = do_lock,     [CUSTOM_YIELD] = do_yield,
-    [CUSTOM_LOOP] = do_loop,      [CUSTOM_END] = do_end,         [CUSTOM_COUNT] = do_count,
-    [CUSTOM_START] = do_start,    [CUSTOM_STOP] = do_stop,       [CUSTOM_FORK] = do_fork,
-    [CUSTOM_PIN] = do_pin,
+    [CUSTOM_LOOP] = do_loop,      [CUSTOM_EVERY] = do_every,     [CUSTOM_END] = do_end,
+    [CUSTOM_COUNT] = do_count,    [CUSTOM_START] = do_start,     [CUSTOM_STOP] = do_stop,
+    [CUSTOM_FORK] = do_fork,      [CUSTOM_PIN] = do_pin,
 };
 
 static bool transfers(const struct custom_op *op)

@@ -27,6 +27,8 @@ const struct custom_word custom_words[] = {
     {"unlock", CUSTOM_UNLOCK, ARGS_LOCK, "unlock LOCK", "drop it"},
     {"yield", CUSTOM_YIELD, ARGS_NONE, "yield", "sched_yield"},
     {"loop", CUSTOM_LOOP, ARGS_LOOP, "loop [N]", "repeat up to the matching `end` N times, or for ever"},
+    {"every", CUSTOM_EVERY, ARGS_EVERY, "every PERIOD",
+     "skip to the matching `end` unless the period has passed since this was last done; the first time it is done"},
     {"end", CUSTOM_END, ARGS_NONE, "end", "end of a loop; each round costs 1 ns at least"},
     {"count", CUSTOM_COUNT, ARGS_COUNTER, "count NAME [N]", "add to a figure that is reported per second"},
     {"start", CUSTOM_START, ARGS_WATCH, "start NAME", "start a stopwatch"},

@@ -53,6 +53,23 @@ static void loops_nest_and_count(void **state)
     simtest_free(&t);
 }
 
+/* 100 rounds of 1 ms, the first second and each 10 ms later: the body is done ten times, and is no loop of its own. */
+static void every_so_often(void **state)
+{
+    (void)state;
+    struct simtest t = run("tasks = ( { name = \"a\"; program = [ \"loop 100\", \"sleep 1 ms\", \"count rounds\", "
+                           "\"every 10 ms\", \"count reports\", \"end\", \"end\" ]; } );");
+    double share = simtest_metric(&t, 0, "reports") / simtest_metric(&t, 0, "rounds");
+    if (share < 0.085 || share > 0.1) fail_msg("every 10 ms: in %.3f of the rounds of 1 ms", share);
+    near_to(simtest_metric(&t, 0, "loops") / simtest_metric(&t, 0, "rounds"), 1, 1e-9);
+    simtest_free(&t);
+    t = run("tasks = ( { name = \"a\"; program = [ \"loop 3\", \"run 1 us\", \"count rounds\", \"end\", "
+            "\"every 10 ms\", \"count reports\", \"end\" ]; } );");
+    near_to(simtest_metric(&t, 0, "reports") / simtest_metric(&t, 0, "rounds"), 1.0 / 3, 1e-9);
+    near_to(simtest_metric(&t, 0, "loops") / simtest_metric(&t, 0, "rounds"), 1, 1e-9);
+    simtest_free(&t);
+}
+
 static double duration(const char *body)
 {
     struct simtest t = run(body);
@@ -278,6 +295,10 @@ static void mistakes_point_at_the_word(void **state)
         {"\"loop\", \"count n\", \"<end>\"", "nothing in this loop takes time: endless rounds"},
         {"\"loop\", \"loop 3\", \"run 0 s\", \"<end>\", \"end\"", "nothing in this loop takes time"},
         {"\"loop 20000000\", \"<end>\"", "nothing in this loop takes time: millions of rounds"},
+        {"\"loop\", \"every 1 ms\", \"run 1 us\", \"end\", \"<end>\"",
+         "nothing in this loop takes time: endless rounds"},
+        {"\"every <often>\", \"end\"", "'often'"},
+        {"\"every 1 ms\", \"lock l\", \"<end>\"", "still held"},
         {"\"yield <now>\"", "nothing may follow"},
         {"\"wake e <loud>\"", "says nothing about a wake"},
         {"\"touch buf <9 KiB>\"", "smaller than this"},
@@ -373,6 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(futexes_and_pairs),
                                        cmocka_unit_test(loops_nest_and_count),
+                                       cmocka_unit_test(every_so_often),
                                        cmocka_unit_test(run_takes_its_time),
                                        cmocka_unit_test(long_work_is_done_in_pieces),
                                        cmocka_unit_test(sleeps_and_timers),
