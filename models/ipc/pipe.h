@@ -167,8 +167,12 @@ static inline struct wb_page_note *pipe_note(const struct pipe *p, uint32_t page
 
 /* ---- pipe_common.c: frames that all generations use ---- */
 /* Begin and end of a call: system call entry, lock; lock dropped (if held), return to user mode. */
-void pipe_take_lock(struct wb_exec *x, struct pipe *p);
-void pipe_drop_lock(struct wb_exec *x, struct pipe *p);
+#define PIPE_LOCK(x, f, p) \
+    do { \
+        WB_CALL_NOW(x, f, wb_sleeplock_lock_now((x), (f), &(p)->lock)); \
+        if ((x)->ret) wb_counter_add((x), (p)->st->count.lock_sleeps, (uint64_t)(x)->ret); \
+    } while (0)
+#define PIPE_UNLOCK(x, f, p) WB_CALL_NOW(x, f, wb_sleeplock_unlock_now((x), (f), &(p)->lock))
 /* Wake a queue of the pipe and count it. sync: what the version says; kernel.pipe_sync may overrule it. */
 void pipe_wake(struct wb_exec *x, struct pipe *p, struct wb_waitq *q, enum pipe_by by, bool sync);
 /* pipe_wait() of 2.6.10 .. 5.4: queue, drop the lock, sleep, take the lock again. */

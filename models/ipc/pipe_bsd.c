@@ -111,7 +111,7 @@ enum wb_ret pipe_bsd_read_step(struct wb_exec *x, void *frame)
     WB_SYSCALL_ENTER(x);
     wb_charge_fn(x, st->fn.vfs_read);
     wb_charge_fn(x, st->fn.read);
-    WB_CALL(x, f, pipe_take_lock(x, p));
+    PIPE_LOCK(x, f, p);
     while (f->left) {
         WB_LINE(x, f, p->line, WB_LINE_READ, st->fn.read);
         if (p->len) {
@@ -131,7 +131,7 @@ enum wb_ret pipe_bsd_read_step(struct wb_exec *x, void *frame)
     }
     if (p->len < BSD_MINPIPESIZE && claim(&p->bsd.want_w))
         WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_READER, false));
-    WB_CALL(x, f, pipe_drop_lock(x, p));
+    PIPE_UNLOCK(x, f, p);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->ret);
     WB_END();
@@ -181,7 +181,7 @@ enum wb_ret pipe_bsd_write_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, st->fn.vfs_write);
     wb_charge_fn(x, st->fn.write);
     f->min = f->left;
-    WB_CALL(x, f, pipe_take_lock(x, p));
+    PIPE_LOCK(x, f, p);
     grow(x, f);
     while (f->left && p->readers) {
         WB_LINE(x, f, p->line, WB_LINE_WRITE, st->fn.write);
@@ -209,7 +209,7 @@ enum wb_ret pipe_bsd_write_step(struct wb_exec *x, void *frame)
     }
     if (!p->readers && !f->ret && f->left) f->ret = PIPE_EPIPE;
     if (p->len && claim(&p->bsd.want_r)) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_WRITER, false));
-    WB_CALL(x, f, pipe_drop_lock(x, p));
+    PIPE_UNLOCK(x, f, p);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->ret);
     WB_END();

@@ -1,30 +1,5 @@
 #include "pipe.h"
 
-struct lock_call {
-    struct wb_frame h;
-    struct pipe *p;
-};
-
-static enum wb_ret lock_step(struct wb_exec *x, void *frame)
-{
-    struct lock_call *f = frame;
-    WB_BEGIN(f);
-    WB_CALL(x, f, wb_sleeplock_lock(x, &f->p->lock));
-    if (x->ret) wb_counter_add(x, f->p->st->count.lock_sleeps, (uint64_t)x->ret);
-    WB_END();
-}
-
-void pipe_take_lock(struct wb_exec *x, struct pipe *p)
-{
-    struct lock_call *f = WB_PUSH(x, lock_step, struct lock_call);
-    f->p = p;
-}
-
-void pipe_drop_lock(struct wb_exec *x, struct pipe *p)
-{
-    wb_sleeplock_unlock(x, &p->lock);
-}
-
 /* ---- waking ---- */
 
 struct wake_call {
@@ -85,11 +60,11 @@ static enum wb_ret wait_step(struct wb_exec *x, void *frame)
     f->e.autoremove = true;
     x->task->noninteractive = p->st->rules->noninteractive;
     WB_CALL(x, f, wb_prepare_to_wait(x, &p->rd, &f->e, false, WB_INTERRUPTIBLE));
-    WB_CALL(x, f, pipe_drop_lock(x, p));
+    PIPE_UNLOCK(x, f, p);
     WB_CALL(x, f, wb_schedule(x));
     x->task->noninteractive = false;
     WB_CALL(x, f, wb_finish_wait(x, &p->rd, &f->e));
-    WB_CALL(x, f, pipe_take_lock(x, p));
+    PIPE_LOCK(x, f, p);
     WB_END();
 }
 

@@ -71,7 +71,7 @@ enum wb_ret pipe_head_read_step(struct wb_exec *x, void *frame)
     IPC_FGET(x, f, p->file_line[PIPE_READ_END], p->st->fn.fget);
     wb_charge_fn(x, st->fn.read);
     if (!f->left) goto leave;
-    WB_CALL(x, f, pipe_take_lock(x, p));
+    PIPE_LOCK(x, f, p);
     WB_LINE(x, f, p->line, WB_LINE_READ, st->fn.read);
     f->was = by_fullness && pipe_full(p);
     for (;;) {
@@ -83,16 +83,16 @@ enum wb_ret pipe_head_read_step(struct wb_exec *x, void *frame)
             if (p->used) continue;
         }
         if (!p->writers || f->ret) break;
-        WB_CALL(x, f, pipe_drop_lock(x, p));
+        PIPE_UNLOCK(x, f, p);
         if (f->was) WB_CALL(x, f, pipe_wake(x, p, &p->wr, PIPE_BY_READER, st->rules->sync_sleep));
         WB_CALL(x, f, wait_event(x, p, PIPE_BY_READER));
-        WB_CALL(x, f, pipe_take_lock(x, p));
+        PIPE_LOCK(x, f, p);
         WB_LINE(x, f, p->line, WB_LINE_READ, st->fn.read);
         f->was = by_fullness && pipe_full(p);
         f->chain = true;
     }
     if (!p->used) f->chain = false;
-    WB_CALL(x, f, pipe_drop_lock(x, p));
+    PIPE_UNLOCK(x, f, p);
     if (f->was) WB_CALL(x, f, pipe_wake(x, p, &p->wr, PIPE_BY_READER, st->rules->sync_end));
     if (f->chain) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_READER, st->rules->sync_end));
 leave:
@@ -113,7 +113,7 @@ enum wb_ret pipe_head_write_step(struct wb_exec *x, void *frame)
     IPC_FGET(x, f, p->file_line[PIPE_WRITE_END], p->st->fn.fget);
     wb_charge_fn(x, st->fn.write);
     if (!f->left) goto leave;
-    WB_CALL(x, f, pipe_take_lock(x, p));
+    PIPE_LOCK(x, f, p);
     WB_LINE(x, f, p->line, WB_LINE_READ, st->fn.write);
     f->was = p->readers && !p->used;
     f->chars = p->readers ? pipe_mergeable(f) : 0;
@@ -131,17 +131,17 @@ enum wb_ret pipe_head_write_step(struct wb_exec *x, void *frame)
             if (!f->left) break;
         }
         if (!pipe_full(p)) continue;
-        WB_CALL(x, f, pipe_drop_lock(x, p));
+        PIPE_UNLOCK(x, f, p);
         if (f->was) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_WRITER, st->rules->sync_sleep));
         WB_CALL(x, f, wait_event(x, p, PIPE_BY_WRITER));
-        WB_CALL(x, f, pipe_take_lock(x, p));
+        PIPE_LOCK(x, f, p);
         WB_LINE(x, f, p->line, WB_LINE_READ, st->fn.write);
         f->was = !p->used;
         f->chain = true;
     }
 out:
     if (pipe_full(p)) f->chain = false;
-    WB_CALL(x, f, pipe_drop_lock(x, p));
+    PIPE_UNLOCK(x, f, p);
     if (f->was || p->poll_usage) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_WRITER, st->rules->sync_end));
     if (f->chain) WB_CALL(x, f, pipe_wake(x, p, &p->wr, PIPE_BY_WRITER, st->rules->sync_end));
 leave:

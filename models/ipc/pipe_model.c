@@ -62,7 +62,7 @@ static enum wb_ret close_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, st->fn.release);
     WB_FLUSH(x, f);
     if (--p->holders[f->end]) goto leave;
-    WB_CALL(x, f, pipe_take_lock(x, p));
+    PIPE_LOCK(x, f, p);
     WB_LINE(x, f, p->line, WB_LINE_WRITE, st->fn.release);
     if (f->end == PIPE_READ_END)
         p->readers = 0;
@@ -76,7 +76,7 @@ static enum wb_ret close_step(struct wb_exec *x, void *frame)
     } else {
         WB_CALL(x, f, wb_wake_up(x, &p->rd, 1u << WB_INTERRUPTIBLE, 1, st->rules->sync_close ? WB_WF_SYNC : 0));
     }
-    WB_CALL(x, f, pipe_drop_lock(x, p));
+    PIPE_UNLOCK(x, f, p);
 leave:
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, 0);

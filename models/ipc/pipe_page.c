@@ -20,7 +20,7 @@ enum wb_ret pipe_page_read_step(struct wb_exec *x, void *frame)
     IPC_FGET(x, f, p->file_line[PIPE_READ_END], p->st->fn.fget);
     wb_charge_fn(x, st->fn.read);
     if (!f->left) goto leave;
-    WB_CALL(x, f, pipe_take_lock(x, p));
+    PIPE_LOCK(x, f, p);
     for (;;) {
         WB_LINE(x, f, p->line, WB_LINE_READ, st->fn.read);
         if (p->len) {
@@ -35,7 +35,7 @@ enum wb_ret pipe_page_read_step(struct wb_exec *x, void *frame)
         if (f->wake) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_READER, st->rules->sync_sleep));
         WB_CALL(x, f, pipe_wait(x, p, PIPE_BY_READER));
     }
-    WB_CALL(x, f, pipe_drop_lock(x, p));
+    PIPE_UNLOCK(x, f, p);
     if (f->wake) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_READER, st->rules->sync_end));
 leave:
     IPC_FGET(x, f, p->file_line[PIPE_READ_END], p->st->fn.fget);
@@ -56,7 +56,7 @@ enum wb_ret pipe_page_write_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, st->fn.write);
     if (!f->left) goto leave;
     f->min = f->left > PIPE_BUF_BYTES ? 1 : f->left;
-    WB_CALL(x, f, pipe_take_lock(x, p));
+    PIPE_LOCK(x, f, p);
     for (;;) {
         WB_LINE(x, f, p->line, WB_LINE_READ, st->fn.write);
         if (!p->readers) {
@@ -80,7 +80,7 @@ enum wb_ret pipe_page_write_step(struct wb_exec *x, void *frame)
         WB_CALL(x, f, pipe_wait(x, p, PIPE_BY_WRITER));
         p->waiting_writers--;
     }
-    WB_CALL(x, f, pipe_drop_lock(x, p));
+    PIPE_UNLOCK(x, f, p);
     if (f->wake) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_WRITER, st->rules->sync_end));
 leave:
     IPC_FGET(x, f, p->file_line[PIPE_WRITE_END], p->st->fn.fget);

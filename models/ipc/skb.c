@@ -190,8 +190,9 @@ static enum wb_ret long_copy_step(struct wb_exec *x, void *frame)
                  f->head_fn);
     while (f->m.n) {
         WB_FLUSH(x, f);
-        WB_FRAMED_(f, copy_piece(x, &f->m, (struct wb_span){f->page, f->at, WB_MIN(f->m.n, f->p->page_bytes - f->at)},
-                                 (enum skb_direction)f->dir, f->fn));
+        WB_FRAMED_(x, f,
+                   copy_piece(x, &f->m, (struct wb_span){f->page, f->at, WB_MIN(f->m.n, f->p->page_bytes - f->at)},
+                              (enum skb_direction)f->dir, f->fn));
         uint32_t moved = WB_MIN(f->m.n, f->p->page_bytes - f->at);
         f->m.n -= moved;
         f->m.buf_off += moved;

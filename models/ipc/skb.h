@@ -127,7 +127,7 @@ bool skb_copy_start(struct wb_exec *x, const struct skb_pool *p, const struct sk
 #define SKB_COPY(x, f, p, m, dir, fn) \
     do { \
         WB_FLUSH(x, f); \
-        WB_FRAMED_(f, skb_copy_start((x), (p), (m), (dir), (fn))); \
+        WB_FRAMED_(x, f, skb_copy_start((x), (p), (m), (dir), (fn))); \
     } while (0)
 /* The buffer is in nobody else's hands, so no flush comes first. Head and data at once: written (SKB_IN) or read
  * (SKB_OUT). Up to SKB_SHORT bytes they are one random touch under `fn`, bound by latency, and a copy in reach; more
@@ -135,14 +135,15 @@ bool skb_copy_start(struct wb_exec *x, const struct skb_pool *p, const struct sk
 #define SKB_SHORT 512u
 bool skb_use_start(struct wb_exec *x, const struct skb_pool *p, const struct skb_move *m, enum skb_direction dir,
                    uint16_t fn);
-#define SKB_USE(x, f, p, m, dir, fn) WB_FRAMED_(f, skb_use_start((x), (p), (m), (dir), (fn)))
+#define SKB_USE(x, f, p, m, dir, fn) WB_FRAMED_(x, f, skb_use_start((x), (p), (m), (dir), (fn)))
 /* The head alone. SKB_ALLOC: dst = a buffer for n bytes whose head this CPU has written; dst must lie in the frame.
  * SKB_LOOK: its reader looks at it. */
 #define SKB_ALLOC(x, f, p, dst, n) \
     do { \
         WB_FLUSH(x, f); \
         (dst) = skb_take((x), (p), (n)); \
-        WB_FRAMED_(f, wb_touch_start((x), WB_SPAN((dst)->page, 0, (p)->touched), WB_RANDOM, WB_WRITE, (p)->fn_alloc)); \
+        WB_FRAMED_(x, f, \
+                   wb_touch_start((x), WB_SPAN((dst)->page, 0, (p)->touched), WB_RANDOM, WB_WRITE, (p)->fn_alloc)); \
     } while (0)
 #define SKB_LOOK(x, f, p, b, fn) WB_TOUCH(x, f, WB_SPAN((b)->page, 0, (p)->touched), WB_RANDOM, WB_READ, (fn))
 

@@ -111,12 +111,12 @@ bool tcp_disown_start(struct wb_exec *x, struct tcp_sock *k); /* release_sock():
 #define TCP_OWN(x, f, k) \
     do { \
         WB_FLUSH(x, f); \
-        WB_FRAMED_(f, tcp_own_start((x), (k))); \
+        WB_FRAMED_(x, f, tcp_own_start((x), (k))); \
     } while (0)
 #define TCP_DISOWN(x, f, k) \
     do { \
         WB_FLUSH(x, f); \
-        WB_FRAMED_(f, tcp_disown_start((x), (k))); \
+        WB_FRAMED_(x, f, tcp_disown_start((x), (k))); \
     } while (0)
 
 /* ---- tcp_send.c ---- */

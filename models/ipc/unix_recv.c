@@ -193,7 +193,7 @@ static enum wb_ret lock_step(struct wb_exec *x, void *frame)
 {
     struct lock_call *f = frame;
     WB_BEGIN(f);
-    WB_CALL(x, f, wb_sleeplock_lock(x, &f->c->me->readlock));
+    WB_CALL_NOW(x, f, wb_sleeplock_lock_now(x, f, &f->c->me->readlock));
     if (x->ret) wb_counter_add(x, f->c->u->st->count.lock_sleeps, (uint64_t)x->ret);
     WB_END();
 }
@@ -222,7 +222,7 @@ enum wb_ret unix_recv_step(struct wb_exec *x, void *frame)
             continue;
         }
         if (x->ret || f->ret) break;
-        WB_CALL(x, f, wb_sleeplock_unlock(x, &f->me->readlock));
+        WB_CALL_NOW(x, f, wb_sleeplock_unlock_now(x, f, &f->me->readlock));
         WB_CALL(x, f, wait_for_data(x, f));
         if (x->task->killed) {
             f->ret = IPC_EINTR;
@@ -230,7 +230,7 @@ enum wb_ret unix_recv_step(struct wb_exec *x, void *frame)
         }
         WB_CALL(x, f, take_readlock(x, f));
     }
-    WB_CALL(x, f, wb_sleeplock_unlock(x, &f->me->readlock));
+    WB_CALL_NOW(x, f, wb_sleeplock_unlock_now(x, f, &f->me->readlock));
     if (f->pid_line != WB_NO_LINE) WB_CALL(x, f, unix_cred_put(x, st, f->pid_line, f->cred_line, st->fn.recvmsg));
 out:
     IPC_FGET(x, f, f->me->k.file_line, st->fn.fget);

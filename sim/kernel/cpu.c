@@ -23,6 +23,7 @@ static sim_time part_wall(uint64_t p, bool stage, uint32_t pace)
 static sim_time seg_wall(const struct wb_seg *g, uint32_t pace)
 {
     sim_time t = 0;
+    if (WB_LIKELY(pace == SPEED_FULL)) return g->sum;
     for (uint32_t i = 0; i < g->nparts; i++) t += part_wall(g->part[i], g->stage != 0, pace);
     return t;
 }
@@ -30,7 +31,7 @@ static sim_time seg_wall(const struct wb_seg *g, uint32_t pace)
 void acct_add(struct wb_sim *s, struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur)
 {
     c->acct[cat] += dur;
-    s->fn[fn].time += dur;
+    s->fn_time[fn] += dur;
     if (WB_UNLIKELY(c->elide.measuring)) elide_log(c, fn, cat, dur);
 }
 
@@ -58,9 +59,12 @@ static void seg_consume(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x, s
         i++;
     }
     WB_CHECK(elapsed == 0, "%llu ps that no part accounts for", (unsigned long long)elapsed);
-    if (i == 0) return;
-    for (uint32_t k = i; k < g->nparts; k++) g->part[k - i] = g->part[k];
     g->nparts = (uint8_t)(g->nparts - i);
+    g->sum = 0;
+    for (uint32_t k = 0; k < g->nparts; k++) {
+        g->part[k] = g->part[k + i];
+        g->sum += part_dur(g->part[k]);
+    }
 }
 
 /* ---- charges ---- */
@@ -70,19 +74,21 @@ void wb_charge(struct wb_exec *x, uint16_t fn, enum wb_cat cat, sim_time dur)
     struct wb_seg *g = x->seg;
     x->caller = fn;
     if (!dur) return;
-    WB_CHECK(!g->started, "charge to a segment under way");
-    if (g->nparts) {
-        uint64_t *last = &g->part[g->nparts - 1];
-        uint64_t want = part_make(0, fn, cat);
+    WB_CHECK(!g->started && dur < PART_MAX, "charge of %llu ps to a segment that is under way, or of more than 70 s",
+             (unsigned long long)dur);
+    uint64_t label = part_make(0, fn, cat), n = g->nparts;
+    g->sum += dur;
+    if (n) {
+        uint64_t last = g->part[n - 1];
         /* A full segment lends its last label: time stays exact, the profile is off by one small part. */
-        if ((*last & ((1ull << PART_SHIFT) - 1)) == want || g->nparts == WB_SEG_PARTS) {
-            WB_CHECK(part_dur(*last) + dur < PART_MAX, "a segment of more than 70 s");
-            *last += dur << PART_SHIFT;
+        if ((last & ((1ull << PART_SHIFT) - 1)) == label || n == WB_SEG_PARTS) {
+            WB_CHECK(part_dur(last) + dur < PART_MAX, "a segment of more than 70 s");
+            g->part[n - 1] = last + (dur << PART_SHIFT);
             return;
         }
     }
-    WB_CHECK(dur < PART_MAX, "a segment of more than 70 s");
-    g->part[g->nparts++] = part_make(dur, fn, cat);
+    g->part[n] = dur << PART_SHIFT | label;
+    g->nparts = (uint8_t)(n + 1);
 }
 
 void wb_charge_fn_n(struct wb_exec *x, uint16_t fn, uint32_t n)
@@ -98,7 +104,8 @@ void wb_charge_fn_as(struct wb_exec *x, uint16_t fn, uint32_t n, enum wb_cat cat
 
 void wb_charge_fn(struct wb_exec *x, uint16_t fn)
 {
-    wb_charge_fn_n(x, fn, 1);
+    const struct fn_row *r = &x->sim->fn[fn];
+    wb_charge(x, fn, (enum wb_cat)r->cat, r->cost);
 }
 
 sim_time wb_now(const struct wb_exec *x)
@@ -108,9 +115,7 @@ sim_time wb_now(const struct wb_exec *x)
 
 sim_time wb_charged(const struct wb_exec *x)
 {
-    sim_time t = 0;
-    for (uint32_t i = 0; i < x->seg->nparts; i++) t += part_dur(x->seg->part[i]);
-    return t;
+    return x->seg->sum;
 }
 
 /* ---- shared servers ---- */
@@ -170,6 +175,7 @@ static void segment_finish(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x
         for (uint32_t i = 0; i < x->seg->nparts; i++)
             acct_add(s, c, part_fn(x->seg->part[i]), part_cat(x->seg->part[i]), part_dur(x->seg->part[i]));
         x->seg->nparts = 0;
+        x->seg->sum = 0;
     } else {
         seg_consume(s, c, x, s->now - c->since);
         WB_CHECK(x->seg->nparts == 0, "a segment ended with work left");
@@ -181,7 +187,7 @@ static void segment_finish(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x
 }
 
 /* Let the segment pass. true: it has, inline. false: its end is an event. */
-static bool segment_begin(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
+WB_APART static bool segment_begin(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
 {
     x->seg->started = true;
     c->since = s->now;
@@ -198,6 +204,28 @@ static bool segment_begin(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
     c->ev = ++c->evno;
     event_post(s, end, EV_SEGMENT, c->id, c->ev);
     return false;
+}
+
+/* The usual case of segment_begin(): plain work at full speed that ends before anything else happens. true: it has
+ * passed. What else there may be to do is false here and done there. */
+static inline bool segment_passes(struct wb_sim *s, struct wb_cpu *c, struct wb_seg *g)
+{
+    sim_time end = s->now + g->sum;
+    if (WB_UNLIKELY(!s->horizon_valid || end >= s->horizon.time || (s->steps & LOOK_UP) == LOOK_UP)) return false;
+    if (WB_UNLIKELY(c->speed != SPEED_FULL || g->stage || c->elide.measuring)) return false;
+    s->steps++;
+    s->now = c->since = end;
+    s->at = (struct evq_entry){.time = end, .key = evq_key(EV_SEGMENT, c->id, c->evno + 1)};
+    s->inlined++;
+    const uint64_t *part = g->part, *last = part + g->nparts;
+    g->nparts = 0;
+    g->sum = 0;
+    do {
+        uint64_t p = *part;
+        c->acct[part_cat(p)] += part_dur(p);
+        s->fn_time[part_fn(p)] += part_dur(p);
+    } while (++part < last);
+    return true;
 }
 
 /* Account what has passed; the work left stays in the context. */
@@ -282,7 +310,7 @@ int deep_stacks_init(struct wb_sim *s)
 }
 
 /* A part that was given back is warm and is taken before one that nobody has touched. */
-static void deep_enter(struct wb_exec *x)
+WB_APART static void deep_enter(struct wb_exec *x)
 {
     struct deep_stacks *d = &x->sim->deep;
     uint8_t *part = d->free;
@@ -297,7 +325,7 @@ static void deep_enter(struct wb_exec *x)
 }
 
 /* The last frame of the deep part goes: give it back, and go on where the own part ended. */
-static void deep_leave(struct wb_exec *x, uint16_t prev)
+WB_APART static void deep_leave(struct wb_exec *x, uint16_t prev)
 {
     struct deep_stacks *d = &x->sim->deep;
     uint8_t *part = x->deep + x->own;
@@ -314,10 +342,11 @@ void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size)
              x->own + DEEP_STACK_BYTES, size);
     struct wb_frame *f = stack_at(x, x->used);
     /* Frames are a few words: cheaper than a call. */
-    for (uint64_t *w = (uint64_t *)(void *)f, *end = w + size / 8; w < end; w++) *w = 0;
-    f->step = step;
-    f->size = (uint16_t)size;
-    f->prev = x->top;
+    for (uint64_t *w = (uint64_t *)(void *)(f + 1), *end = (uint64_t *)(void *)f + size / 8; w < end; w++) {
+        *w = 0;
+        __asm__("" : "+r"(w)); /* or gcc makes it one after all */
+    }
+    *f = (struct wb_frame){.step = step, .prev = x->top, .size = (uint16_t)size};
     x->top = x->used;
     x->used = (uint16_t)(x->used + size);
     if (x->used > x->stack_peak) x->stack_peak = x->used;
@@ -344,6 +373,11 @@ static bool takes_softirq(const struct wb_cpu *c, const struct wb_exec *x)
     return c->softirqs && x->level == WB_LEVEL_TASK && !x->irq_off && !x->bh_off;
 }
 
+static inline bool is_interrupted(const struct wb_cpu *c, const struct wb_exec *x)
+{
+    return WB_UNLIKELY(c->pending | c->softirqs) && (takes_irq(c, x) || takes_softirq(c, x));
+}
+
 bool wb_flush_now(struct wb_exec *x)
 {
     struct wb_cpu *c = cpu_of(x);
@@ -351,9 +385,35 @@ bool wb_flush_now(struct wb_exec *x)
         big_lock_push(x);
         return false;
     }
-    if (WB_UNLIKELY(takes_irq(c, x) || takes_softirq(c, x))) return false;
+    if (is_interrupted(c, x)) return false;
     if (!x->seg->nparts) return true;
-    return segment_begin(x->sim, c, x);
+    return segment_passes(x->sim, c, x->seg) || segment_begin(x->sim, c, x);
+}
+
+/* A call costs no trip through cpu_run() unless something is to be done there first. */
+enum wb_ret wb_call_now(struct wb_exec *x, const void *frame)
+{
+    struct wb_sim *s = x->sim;
+    const struct wb_cpu *c = cpu_of(x);
+    for (;;) {
+        if (is_interrupted(c, x)) return WB_AGAIN;
+        struct wb_frame *f = stack_at(x, x->top);
+        if (f == frame) return WB_DONE;
+        if (WB_UNLIKELY((s->steps & LOOK_UP) == LOOK_UP)) return WB_AGAIN;
+        s->steps++;
+        enum wb_ret r = f->step(x, f);
+        if (r == WB_DONE)
+            pop(x);
+        else if (r != WB_AGAIN)
+            return r;
+    }
+}
+
+bool wb_step_waits(struct wb_exec *x)
+{
+    if (is_interrupted(cpu_of(x), x) || (x->sim->steps & LOOK_UP) == LOOK_UP) return true;
+    x->sim->steps++;
+    return false;
 }
 
 struct preempted {
@@ -382,7 +442,7 @@ static void preempt(struct wb_exec *x)
 {
     struct wb_seg seg = *x->seg;
     uint8_t user = x->user;
-    memset(x->seg, 0, sizeof *x->seg);
+    *x->seg = (struct wb_seg){0};
     struct preempted *f = WB_PUSH(x, preempted_step, struct preempted);
     f->seg = seg;
     f->user = user;
@@ -443,12 +503,11 @@ void cpu_run(struct wb_cpu *c, struct wb_sim *s)
             sim_look_up(s, c);
             if (s->broken_off || s->stalled) return;
         }
-        if (takes_irq(c, x)) {
-            irq_enter(s, c);
-            continue;
-        }
-        if (takes_softirq(c, x)) {
-            softirq_enter(s, c);
+        if (is_interrupted(c, x)) {
+            if (takes_irq(c, x))
+                irq_enter(s, c);
+            else
+                softirq_enter(s, c);
             continue;
         }
         if (spin_of(x)->lock && !x->spin_granted) {

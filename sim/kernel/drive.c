@@ -76,7 +76,7 @@ static void look_only(struct wb_sim *s, cpu_id cpu, const struct wb_balance_ops 
         b.moved = b.loops = 0;
         b.started = s->now;
         (void)o->find(x, &b);
-        x->seg->nparts = 0;
+        *x->seg = (struct wb_seg){0};
         if (o->done(x, &b, false) == WB_BAL_STOP) break;
     }
     o->end(x, &b);
@@ -139,7 +139,7 @@ struct wb_drive_pull wb_drive_newidle(struct wb_sim *s, cpu_id cpu)
     while (o->next(x, &b)) {
         b.src = WB_NO_CPU;
         bool found = o->find(x, &b);
-        x->seg->nparts = 0;
+        *x->seg = (struct wb_seg){0};
         if (found && b.src != WB_NO_CPU && has_waiting(s, b.src))
             return (struct wb_drive_pull){.src = b.src, .depth = b.sd->depth, .rule = rule_of(s, b.rule)};
     }

@@ -102,6 +102,8 @@ static void run_up_to_now(struct wb_sim *s, struct wb_cpu *c, sim_time when)
     cpu_id cpu = wb_where.cpu;
     sim_time now = s->now;
     c->elide.catching_up = true;
+    s->catching_up++;
+    s->horizon_valid = false;
     s->limit = at;
     s->now = when;
     irq_raise(s, c, IRQ_TICK);
@@ -110,6 +112,7 @@ static void run_up_to_now(struct wb_sim *s, struct wb_cpu *c, sim_time when)
     s->at = at;
     wb_where.cpu = cpu;
     c->elide.catching_up = false;
+    s->catching_up--;
 }
 
 void tick_catch_up(struct wb_sim *s, struct wb_cpu *c)

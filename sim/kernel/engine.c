@@ -20,8 +20,14 @@ static const struct evq_entry *horizon(struct wb_sim *s)
     if (WB_LIKELY(s->horizon_valid)) return &s->horizon;
     struct evq_entry q = queue_next(s);
     s->horizon = *earlier(earlier(&q, tickring_peek(&s->ticks)), &s->limit);
-    s->horizon_valid = true;
+    s->horizon_valid = !s->no_inline && !s->stopped && !s->catching_up;
     return &s->horizon;
+}
+
+void engine_stop(struct wb_sim *s)
+{
+    s->stopped = true;
+    s->horizon_valid = false;
 }
 
 void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter)
@@ -131,7 +137,7 @@ static void on_stop(struct wb_sim *s, uint32_t entity, uint64_t counter)
 {
     (void)entity;
     (void)counter;
-    s->stopped = true;
+    engine_stop(s);
 }
 
 static void (*const handler[EV_CLASSES])(struct wb_sim *s, uint32_t entity, uint64_t counter) = {
@@ -165,7 +171,7 @@ void sim_look_up(struct wb_sim *s, const struct wb_cpu *c)
     if (s->now != s->looked_at) s->looks_at_this_time = 0;
     s->looked_at = s->now;
     if (s->looks_at_this_time++ >= STALLED_LOOKS && c) s->stalled = c->ctx->task ? c->ctx->task : s->task[0];
-    if (s->broken_off || s->stalled) s->stopped = true;
+    if (s->broken_off || s->stalled) engine_stop(s);
 }
 
 bool wb_sim_step_to(struct wb_sim *s, sim_time until)
@@ -180,7 +186,7 @@ bool wb_sim_step_to(struct wb_sim *s, sim_time until)
         bool tick = evq_before(t, q);
         if ((tick ? t : q)->time > until) break;
         if ((tick ? t : q)->time == WB_TIME_NEVER) {
-            s->stopped = true;
+            engine_stop(s);
         } else if (tick) {
             cpu_id cpu = evq_entity(t->key);
             s->now = t->time;

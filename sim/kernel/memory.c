@@ -24,9 +24,14 @@ static enum wb_ret stages_step(struct wb_exec *x, void *frame)
     WB_END();
 }
 
+static void charge_core(struct wb_exec *x, sim_time core, uint16_t fn)
+{
+    if (core) wb_charge(x, fn, (enum wb_cat)x->sim->fn[fn].cat, core);
+}
+
 static bool charge_touch(struct wb_exec *x, const struct wb_touch *t, uint16_t fn)
 {
-    if (t->core) wb_charge(x, fn, (enum wb_cat)x->sim->fn[fn].cat, t->core);
+    charge_core(x, t->core, fn);
     if (t->upgrade) wb_charge(x, fn, WB_CAT_LINE, t->upgrade);
     if (t->unstaged) wb_charge(x, fn, WB_CAT_REFILL, t->unstaged);
     uint32_t n = 0;
@@ -43,6 +48,10 @@ bool wb_touch_start(struct wb_exec *x, const struct wb_span *span, int pattern, 
 {
     struct wb_touch t;
     if (!span->bytes) return false;
+    if (wb_region_touch_near(x->sim->hw, x->cpu, span, (enum wb_pattern)pattern, (enum wb_access)access, &t.core)) {
+        charge_core(x, t.core, fn);
+        return false;
+    }
     wb_region_touch(x->sim->hw, x->cpu, span, (enum wb_pattern)pattern, (enum wb_access)access, &t);
     return charge_touch(x, &t, fn);
 }
@@ -51,6 +60,10 @@ bool wb_copy_start(struct wb_exec *x, const struct wb_span *src, const struct wb
 {
     struct wb_touch t;
     if (!src->bytes) return false;
+    if (wb_region_copy_near(x->sim->hw, x->cpu, src, dst, &t.core)) {
+        charge_core(x, t.core, fn);
+        return false;
+    }
     wb_region_copy(x->sim->hw, x->cpu, src, dst, &t);
     return charge_touch(x, &t, fn);
 }

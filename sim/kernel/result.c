@@ -53,7 +53,7 @@ void result_baseline(struct wb_sim *s)
     for (int k = 0; k < WB_CAT_N; k++)
         for (cpu_id c = 0; c < s->ncpus; c++)
             if (s->cpu[c].acct[k]) *base_of(s, c, k) = s->cpu[c].acct[k];
-    for (uint32_t i = 0; i < s->nfn; i++) s->fn[i].base = s->fn[i].time;
+    for (uint32_t i = 0; i < s->nfn; i++) s->fn[i].base = s->fn_time[i];
     for (uint32_t i = 0; i <= s->ndepths; i++) s->base->depth[i] = s->mig_depth[i];
     for (size_t i = 0; i < s->ops->nrules; i++) s->base->rule[i] = s->rule_count[i];
     s->base->at = s->now;
@@ -182,7 +182,7 @@ static uint64_t fingerprint(const struct wb_sim *s)
     uint64_t h = measure_fingerprint(s->m);
     for (cpu_id c = 0; c < s->ncpus; c++)
         for (int k = 0; k < WB_CAT_N; k++) h = measure_hash(h, s->cpu[c].acct[k]);
-    for (uint32_t i = 0; i < s->nfn; i++) h = measure_hash(h, s->fn[i].time);
+    for (uint32_t i = 0; i < s->nfn; i++) h = measure_hash(h, s->fn_time[i]);
     for (size_t i = 0; i < s->ops->nrules; i++) h = measure_hash(h, s->rule_count[i]);
     return measure_hash(h, s->now);
 }
@@ -207,7 +207,7 @@ static void fill_tables(struct wb_sim *s, struct wb_result *r)
     r->fn_time = need(s->nfn, sizeof *r->fn_time);
     r->fn_name = need(s->nfn, sizeof *r->fn_name);
     for (uint32_t i = 0; i < s->nfn; i++) {
-        r->fn_time[i] = s->fn[i].time - s->fn[i].base;
+        r->fn_time[i] = s->fn_time[i] - s->fn[i].base;
         r->fn_name[i] = s->fn[i].name;
     }
     r->movable = count_movable(s);

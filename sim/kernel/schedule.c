@@ -256,6 +256,8 @@ void wb_yield(struct wb_exec *x)
     (void)WB_PUSH(x, yield_step, struct simple);
 }
 
+enum { LEAVE_CHARGED = 60001 };
+
 static enum wb_ret leave_step(struct wb_exec *x, void *frame)
 {
     struct simple *f = frame;
@@ -263,6 +265,7 @@ static enum wb_ret leave_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, WB_FN_SYSCALL_EXIT);
     x->task->nr_returns++;
     WB_FLUSH(x, f);
+    WB_RESUME(LEAVE_CHARGED);
     while (wb_need_resched(x) || cpu_of(x)->rq.need_resched_lazy) WB_CALL(x, f, wb_schedule(x));
     if (x->big == WB_BIG_HELD) {
         WB_SPIN_UNLOCK(x, f, &x->sim->big);
@@ -275,6 +278,24 @@ static enum wb_ret leave_step(struct wb_exec *x, void *frame)
 void wb_syscall_leave(struct wb_exec *x)
 {
     (void)WB_PUSH(x, leave_step, struct simple);
+}
+
+enum wb_ret wb_syscall_leave_now(struct wb_exec *x, const void *frame)
+{
+    const struct wb_rq *rq = &cpu_of(x)->rq;
+    if (WB_UNLIKELY(x->big != WB_BIG_NONE || wb_step_waits(x))) {
+        wb_syscall_leave(x);
+        return wb_call_now(x, frame);
+    }
+    wb_charge_fn(x, WB_FN_SYSCALL_EXIT);
+    x->task->nr_returns++;
+    bool passed = wb_flush_now(x);
+    if (WB_LIKELY(passed && !rq->need_resched && !rq->need_resched_lazy)) {
+        x->user = 1;
+        return WB_DONE;
+    }
+    WB_PUSH(x, leave_step, struct simple)->h.line = LEAVE_CHARGED;
+    return passed ? wb_call_now(x, frame) : WB_RUN;
 }
 
 static enum wb_ret exit_step(struct wb_exec *x, void *frame)

@@ -212,7 +212,7 @@ struct fn_row {
     const char *name;
     uint8_t cat;
     sim_time cost;
-    sim_time time, base;
+    sim_time base; /* of fn_time[], when the warm-up ended */
 };
 
 struct wb_sim {
@@ -222,8 +222,9 @@ struct wb_sim {
     struct evq q;
     struct evq_entry at;      /* place of what is being done in the total order of events */
     struct evq_entry horizon; /* the earliest of limit, queue and ticks, while horizon_valid */
-    bool horizon_valid;
-    bool hole; /* the top of q is being handled and will be replaced by the next push */
+    bool horizon_valid;       /* then nobody catches up, and work may run inline at all */
+    uint8_t catching_up;      /* CPUs that run a skipped tick */
+    bool hole;                /* the top of q is being handled and will be replaced by the next push */
     struct tickring ticks;
     struct wb_cpu *cpu;
     uint32_t ncpus, ntasks, tasks_room, noise_n;
@@ -242,6 +243,7 @@ struct wb_sim {
     sim_time tick_ps;
     uint64_t jiffies_start;
     struct fn_row fn[WB_FN_MAX];
+    sim_time fn_time[WB_FN_MAX];
     uint32_t nfn;
     struct arena arena;
     struct wb_measure *m;
@@ -363,6 +365,7 @@ void push_first(struct wb_exec *x);                  /* what a new task runs bef
 void task_gone(struct wb_sim *s, struct wb_task *t); /* it has exited and left its CPU */
 void big_lock_push(struct wb_exec *x);    /* biglock.c: take the kernel lock that entering the kernel has asked for */
 void schedule_preempt(struct wb_exec *x); /* schedule() that does not put a sleeper to sleep (PREEMPT_ACTIVE) */
+void engine_stop(struct wb_sim *s);       /* nothing happens any more */
 void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter);
 bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter);
 void lock_granted(struct wb_sim *s, struct wb_cpu *c);
@@ -440,7 +443,8 @@ static inline enum wb_cat part_cat(uint64_t p)
 
 static inline struct wb_cpu *cpu_of(const struct wb_exec *x)
 {
-    return &x->sim->cpu[x->cpu];
+    WB_DEBUG_CHECK(x->seg == &x->sim->cpu[x->cpu].seg[x->level], "a context that does not run, of cpu %u", x->cpu);
+    return (struct wb_cpu *)(void *)((uint8_t *)(x->seg - x->level) - offsetof(struct wb_cpu, seg));
 }
 static inline struct spinning *spin_of(const struct wb_exec *x)
 {

@@ -212,14 +212,20 @@ static void spin_for(struct wb_exec *x, struct wb_sleeplock *l, const struct wb_
     f->me = me;
 }
 
+/* Where a call goes on that was begun without a frame. */
+enum { MUTEX_CHARGED = 60001, MUTEX_REACHED };
+
 static enum wb_ret mutex_lock_step(struct wb_exec *x, void *frame)
 {
     struct lock_frame *f = frame;
     struct wb_sleeplock *l = f->l;
     WB_BEGIN(f);
     wb_charge_fn(x, WB_FN_MUTEX_LOCK);
-    WB_LINE(x, f, l->line, WB_LINE_RMW, WB_FN_MUTEX_LOCK);
     WB_FLUSH(x, f);
+    WB_RESUME(MUTEX_CHARGED);
+    wb_line_use(x, l->line, WB_LINE_RMW, WB_FN_MUTEX_LOCK);
+    WB_FLUSH(x, f);
+    WB_RESUME(MUTEX_REACHED);
     if (take_mutex(x, l, NULL)) WB_RETURN(x, 0);
     x->sim->locks.contended++;
     /* the failed decrement already sends the owner's unlock down the slow path */
@@ -281,8 +287,11 @@ static enum wb_ret mutex_unlock_step(struct wb_exec *x, void *frame)
     struct wb_sleeplock *l = f->l;
     WB_BEGIN(f);
     wb_charge_fn(x, WB_FN_MUTEX_UNLOCK);
-    WB_LINE(x, f, l->line, WB_LINE_RMW, WB_FN_MUTEX_UNLOCK);
     WB_FLUSH(x, f);
+    WB_RESUME(MUTEX_CHARGED);
+    wb_line_use(x, l->line, WB_LINE_RMW, WB_FN_MUTEX_UNLOCK);
+    WB_FLUSH(x, f);
+    WB_RESUME(MUTEX_REACHED);
     if (l->count == 0) { /* nobody waits */
         release_mutex(x, l);
         WB_RETURN(x, 0);
@@ -383,23 +392,77 @@ const struct wb_sleeplock_counts *wb_sleeplock_counts(const struct wb_sim *s)
     return &s->locks;
 }
 
-static void push(struct wb_exec *x, struct wb_sleeplock *l, wb_step_fn step)
+static void push(struct wb_exec *x, struct wb_sleeplock *l, wb_step_fn step, uint16_t line)
 {
-    WB_CHECK(x->level == WB_LEVEL_TASK, "a sleeping lock in interrupt context");
     struct lock_frame *f = WB_PUSH(x, step, struct lock_frame);
     f->l = l;
+    f->h.line = line;
+}
+
+static void check_lock(const struct wb_exec *x, const struct wb_sleeplock *l)
+{
+    WB_CHECK(x->level == WB_LEVEL_TASK, "a sleeping lock in interrupt context");
+    WB_CHECK(l->owner != x->task, "task %u takes a lock twice", x->task->id);
+}
+
+static void check_unlock(const struct wb_exec *x, const struct wb_sleeplock *l)
+{
+    WB_CHECK(x->level == WB_LEVEL_TASK, "a sleeping lock in interrupt context");
+    WB_CHECK(l->owner == x->task, "task %u drops a lock that it does not hold", x->task->id);
 }
 
 void wb_sleeplock_lock(struct wb_exec *x, struct wb_sleeplock *l)
 {
-    WB_CHECK(l->owner != x->task, "task %u takes a lock twice", x->task->id);
-    push(x, l, steps[l->kind].lock);
+    check_lock(x, l);
+    push(x, l, steps[l->kind].lock, 0);
 }
 
 void wb_sleeplock_unlock(struct wb_exec *x, struct wb_sleeplock *l)
 {
-    WB_CHECK(l->owner == x->task, "task %u drops a lock that it does not hold", x->task->id);
-    push(x, l, steps[l->kind].unlock);
+    check_unlock(x, l);
+    push(x, l, steps[l->kind].unlock, 0);
+}
+
+/* The charge and the line of a mutex, without a frame. WB_DONE: there. WB_RUN: time must pass first, and the frame that
+ * goes on is pushed. WB_AGAIN: not this time, or not this kind; nothing has happened. */
+static enum wb_ret reach_mutex(struct wb_exec *x, struct wb_sleeplock *l, wb_step_fn step, uint16_t fn)
+{
+    bool mutex = l->kind != WB_LOCK_SEM && l->kind != WB_LOCK_FAIR;
+    uint16_t at = MUTEX_CHARGED;
+    if (WB_UNLIKELY(!mutex || x->big != WB_BIG_NONE || wb_step_waits(x))) return WB_AGAIN;
+    wb_charge_fn(x, fn);
+    if (WB_LIKELY(wb_flush_now(x))) {
+        wb_line_use(x, l->line, WB_LINE_RMW, fn);
+        if (WB_LIKELY(wb_flush_now(x))) return WB_DONE;
+        at = MUTEX_REACHED;
+    }
+    push(x, l, step, at);
+    return WB_RUN;
+}
+
+enum wb_ret wb_sleeplock_lock_now(struct wb_exec *x, const void *frame, struct wb_sleeplock *l)
+{
+    wb_step_fn step = steps[l->kind].lock;
+    check_lock(x, l);
+    enum wb_ret r = reach_mutex(x, l, step, WB_FN_MUTEX_LOCK);
+    if (WB_UNLIKELY(r == WB_RUN)) return r;
+    if (WB_LIKELY(r == WB_DONE && take_mutex(x, l, NULL))) WB_RETURN(x, 0);
+    push(x, l, step, r == WB_DONE ? MUTEX_REACHED : 0);
+    return wb_call_now(x, frame);
+}
+
+enum wb_ret wb_sleeplock_unlock_now(struct wb_exec *x, const void *frame, struct wb_sleeplock *l)
+{
+    wb_step_fn step = steps[l->kind].unlock;
+    check_unlock(x, l);
+    enum wb_ret r = reach_mutex(x, l, step, WB_FN_MUTEX_UNLOCK);
+    if (WB_UNLIKELY(r == WB_RUN)) return r;
+    if (WB_LIKELY(r == WB_DONE && l->count == 0)) {
+        release_mutex(x, l);
+        WB_RETURN(x, 0);
+    }
+    push(x, l, step, r == WB_DONE ? MUTEX_REACHED : 0);
+    return wb_call_now(x, frame);
 }
 
 bool wb_sleeplock_try(struct wb_exec *x, struct wb_sleeplock *l)

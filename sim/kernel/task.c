@@ -237,7 +237,7 @@ void wb_instance_done(struct wb_exec *x, uint32_t instance)
     measure_instance_done(s->m, instance, s->now);
     if (r->background || --s->instances_left) return;
     s->finished = true;
-    if (s->stop_when_done) s->stopped = true;
+    if (s->stop_when_done) engine_stop(s);
 }
 
 /* ---- IPC kinds ---- */

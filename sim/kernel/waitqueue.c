@@ -84,12 +84,17 @@ void wb_prepare_to_wait(struct wb_exec *x, struct wb_waitq *q, struct wb_wait_en
     f->state = (uint8_t)state;
 }
 
+static void finish_woken(struct wb_exec *x)
+{
+    x->task->state = WB_RUNNING;
+    wb_charge_fn(x, WB_FN_FINISH_WAIT);
+}
+
 static enum wb_ret finish_step(struct wb_exec *x, void *frame)
 {
     struct waiting *f = frame;
     WB_BEGIN(f);
-    x->task->state = WB_RUNNING;
-    wb_charge_fn(x, WB_FN_FINISH_WAIT);
+    finish_woken(x);
     if (f->e->queued) { /* the waker has not taken it off: the lock is needed */
         wb_irq_disable(x);
         WB_SPIN_LOCK(x, f, &f->q->lock);
@@ -102,6 +107,10 @@ static enum wb_ret finish_step(struct wb_exec *x, void *frame)
 
 void wb_finish_wait(struct wb_exec *x, struct wb_waitq *q, struct wb_wait_entry *e)
 {
+    if (!e->queued && !wb_step_waits(x)) {
+        finish_woken(x);
+        return;
+    }
     struct waiting *f = WB_PUSH(x, finish_step, struct waiting);
     f->q = q;
     f->e = e;

@@ -16,7 +16,9 @@ struct share extent_part(const struct extent *e, uint32_t off, uint32_t n)
     uint64_t cut = hi - lo;
     if (e->bytes == e->len && (e->dirty == e->len || !e->dirty)) /* all there: nothing to divide */
         return (struct share){(uint32_t)cut, e->dirty ? (uint32_t)cut : 0};
-    return (struct share){(uint32_t)(e->bytes * cut / e->len), (uint32_t)(e->dirty * cut / e->len)};
+    uint32_t bytes = (uint32_t)(e->bytes * cut / e->len);
+    if (e->dirty == e->bytes) return (struct share){bytes, bytes};
+    return (struct share){bytes, e->dirty ? (uint32_t)(e->dirty * cut / e->len) : 0};
 }
 
 struct share extent_trim(struct extent *e, uint32_t off, uint32_t n)
@@ -104,12 +106,10 @@ void holder_clear(struct wb_machine_state *s, struct holder *h)
     if (h->rest) drop_rest(s, h);
 }
 
-void holder_decay(struct wb_machine_state *s, struct holder *h)
+void holder_decay(struct wb_machine_state *s, struct holder *h, uint64_t factor)
 {
-    const struct cache *c = &s->cache[h->cache];
-    uint64_t factor = decay_factor(c->clock - h->stamp, &c->size);
     extent_scale(&h->run, factor);
-    h->stamp = c->clock;
+    h->stamp = s->cache[h->cache].clock;
     if (!h->rest) return;
     extent_scale(&s->rest[h->rest], factor);
     if (!s->rest[h->rest].len) drop_rest(s, h);

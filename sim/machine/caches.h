@@ -39,11 +39,12 @@ static inline struct holder *holder_at(const struct wb_machine_state *s, struct 
 struct holder *holder_add(struct wb_machine_state *s, struct region *r);
 void holder_drop_last(struct wb_machine_state *s, struct region *r);
 
-/* Let a holder decay to its cache's present clock. */
-void holder_decay(struct wb_machine_state *s, struct holder *h);
+/* Let a holder decay to its cache's present clock; factor: decay_factor() of what came since. */
+void holder_decay(struct wb_machine_state *s, struct holder *h, uint64_t factor);
 static inline void holder_refresh(struct wb_machine_state *s, struct holder *h)
 {
-    if (h->stamp != s->cache[h->cache].clock) holder_decay(s, h);
+    const struct cache *c = &s->cache[h->cache];
+    if (h->stamp != c->clock) holder_decay(s, h, decay_factor(c->clock - h->stamp, &c->size));
 }
 /* What it has besides the run. */
 static inline uint32_t holder_rest_bytes(const struct wb_machine_state *s, const struct holder *h)

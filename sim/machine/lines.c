@@ -273,12 +273,6 @@ static bool find_sharer(const struct wb_machine_state *s, const struct line *l, 
     return q.found;
 }
 
-static sim_time local_price(const struct wb_machine_spec *p, enum wb_line_op op)
-{
-    const sim_time price[] = {p->line_read, p->line_write, p->rmw_locked, p->rmw_plain, p->rmw_locked};
-    return price[op];
-}
-
 /* A transfer between caches also needs the front-side bus: while others load it, its share of the line's time
  * stretches. */
 static sim_time bus_delay(const struct wb_machine_state *s, cpu_id cpu, enum wb_distance far)
@@ -342,8 +336,9 @@ static void become_modified(struct wb_machine_state *s, struct line *l, cpu_id c
     name_cpus(l, cpu, cpu);
 }
 
-void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
-                    struct wb_line_cost *out)
+/* Somebody else has a copy, or nobody; or the queue is long. */
+WB_APART static void access_any(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
+                                struct wb_line_cost *out)
 {
     WB_CHECK(cpu < s->m->topo->ncpus && id < s->line_fresh && is_alive(&s->line[id]), "CPU %u line %u", cpu, id);
     if (WB_UNLIKELY(now > s->line_epoch + EPOCH_MAX)) move_epoch(s, now);
@@ -351,7 +346,7 @@ void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_
     bool write = op != WB_LINE_READ;
     bool modified = l->state == LINE_MODIFIED;
     sim_time trip = line_trip(s, l, cpu, write, &out->from);
-    sim_time local = local_price(&s->m->spec, op);
+    sim_time local = s->m->line_local[op];
     bool hit_read = !write && !trip; /* owner or sharer looks at its own copy */
     sim_time queue_end = hit_read ? now : busy_until(s, id), start = WB_MAX(now, queue_end);
     out->queue = start - now;
@@ -363,6 +358,34 @@ void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_
         become_modified(s, l, cpu);
     else if (!(modified && hit_read))
         become_shared(s, id, cpu);
+}
+
+/* The owner's access is by far the most common. Its reads do not queue, its writes may stand behind a transfer. */
+void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
+                    struct wb_line_cost *out)
+{
+    WB_CHECK(id < s->line_fresh, "CPU %u line %u", cpu, id);
+    struct line l = s->line[id];
+    sim_time start = now, local = s->m->line_local[op];
+    if (l.state != LINE_MODIFIED || l.a != cpu || l.busy == LATE || now > s->line_epoch + EPOCH_MAX) {
+        access_any(s, cpu, id, op, now, out);
+        return;
+    }
+    if (op != WB_LINE_READ) {
+        start = WB_MAX(now, s->line_epoch + l.busy);
+        uint64_t busy = start + local - s->line_epoch;
+        if (WB_UNLIKELY(busy >= LATE)) {
+            access_any(s, cpu, id, op, now, out);
+            return;
+        }
+        l.busy = busy & LATE;
+        s->line[id] = l;
+    }
+    out->queue = start - now; /* one by one: gcc makes a literal a call of memset() */
+    out->transfer = 0;
+    out->local = local;
+    out->done = start + local;
+    out->from = WB_FAR_SELF;
 }
 
 sim_time wb_line_busy_until(const struct wb_machine_state *s, line_id l)

@@ -26,6 +26,7 @@ struct wb_machine {
     struct price dirty[WB_DISTANCES], clean[WB_DISTANCES], memory[2];
     uint64_t copy_q[WB_CACHE_LEVELS];             /* by index in the chain */
     uint64_t upgrade_q[WB_DISTANCES][2];          /* by pattern */
+    sim_time line_local[WB_LINE_OPS];             /* of a line that is in the own cache */
     uint32_t nservers, nbuses, nmemories, nlinks; /* ids: buses, then memory controllers, then links */
 };
 

@@ -174,6 +174,10 @@ static void derive_prices(struct wb_machine *m)
         m->upgrade_q[d][WB_STREAM] = latency_q10(s->upgrade[d], m->line_size, s->upgrade_overlap);
         m->upgrade_q[d][WB_RANDOM] = latency_q10(s->upgrade[d], m->line_size, s->mlp);
     }
+    m->line_local[WB_LINE_READ] = s->line_read;
+    m->line_local[WB_LINE_WRITE] = s->line_write;
+    m->line_local[WB_LINE_RMW] = m->line_local[WB_LINE_XCHG] = s->rmw_locked;
+    m->line_local[WB_LINE_RMW_PLAIN] = s->rmw_plain;
     m->memory[0] = price_of(m, &s->memory[0], memory_cap);
     m->memory[1] = price_of(m, &s->memory[1], least_cap(memory_cap, s->link.core_rate));
 }

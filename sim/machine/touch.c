@@ -65,7 +65,6 @@ static void look_at(struct toucher *t, const struct holder *h, struct sight *v)
 
 static void look_around(struct toucher *t)
 {
-    t->cache = &t->m->topo->cache_of[(size_t)t->cpu * t->nlevels];
     t->nsights = t->r->nholders;
     for (uint32_t i = 0; i < t->nlevels; i++) t->held[i] = 0;
     for (uint32_t k = 0; k < t->nsights; k++) {
@@ -279,31 +278,60 @@ static struct holder *holder_of(struct toucher *t, uint32_t cache)
     return h;
 }
 
-/* One level of the own chain takes in what it did not have: see docs/model-machine.md, displacement. */
-static void insert_level(struct toucher *t, uint32_t i)
+/* One level of the own chain, whose holder is up to date and has `there`, takes in what it did not have: see
+ * docs/model-machine.md, displacement. */
+static void insert_level(struct toucher *t, uint32_t i, struct holder *h, struct share there)
 {
-    struct holder *h = holder_of(t, t->cache[i]);
     struct cache *c = &t->s->cache[t->cache[i]];
-    uint64_t had = holder_overlap(t->s, h, t->off, t->n).bytes, present;
+    uint64_t had = there.bytes, present;
     uint64_t insert = t->n - t->held[i];
     uint64_t displaced = cache_insert(c, insert);
     uint64_t room = insert - displaced;
     if (displaced) {
         uint64_t left = decay_factor(displaced, &c->size);
-        holder_refresh(t->s, h);
+        holder_decay(t->s, h, left);
         unsigned __int128 q32 = (unsigned __int128)c->size.bytes * (DECAY_ONE - left) + (had + room) * left;
         present = (uint64_t)((q32 + DECAY_ONE / 2) >> 32);
+        if (t->access == WB_READ) there = holder_overlap(t->s, h, t->off, t->n);
     } else {
         present = had + room;
     }
     uint32_t bytes = (uint32_t)WB_MIN(present, t->n), dirty = bytes;
-    if (t->access == WB_READ) {
-        dirty = holder_overlap(t->s, h, t->off, t->n).dirty;
-        dirty = WB_MIN(dirty, bytes);
-    }
+    if (t->access == WB_READ) dirty = WB_MIN(there.dirty, bytes);
     holder_touch(t->s, h, t->off, t->n, bytes, dirty);
     h->stamp = c->clock;
     h->used = (uint16_t)t->r->touches;
+}
+
+/* The holders are the own chain, outermost first as touches make them, and nobody else. */
+static bool alone(const struct wb_machine_state *s, cpu_id cpu, const struct region *r)
+{
+    uint32_t n = s->m->topo->nlevels;
+    if (r->nholders != n || n > HOLDERS_NEAR) return false;
+    const uint32_t *own = &s->m->topo->cache_of[(size_t)cpu * n + n];
+    for (const struct holder *h = r->near; h < r->near + n; h++)
+        if (h->cache != *--own) return false;
+    return true;
+}
+
+/* Then there is nobody to ask and nobody to change. */
+static void touch_alone(struct toucher *t)
+{
+    struct share there[WB_CACHE_LEVELS];
+    struct holder *h = &t->r->near[t->nlevels];
+    uint32_t inner = 0;
+    for (uint32_t i = 0; i < t->nlevels; i++) {
+        holder_refresh(t->s, --h);
+        there[i] = holder_overlap(t->s, h, t->off, t->n);
+        t->held[i] = there[i].bytes;
+    }
+    measure_own(t);
+    for (uint32_t i = 0; i < t->nlevels; i++) {
+        t->out->hit_bytes[i] += t->held[i] - inner;
+        inner = t->held[i];
+    }
+    if (t->n > inner) price_memory(t, t->n - inner);
+    for (uint32_t i = t->nlevels; i-- > 0; h++) insert_level(t, i, h, there[i]);
 }
 
 /* Everything of one span but the core time. */
@@ -312,19 +340,32 @@ static void touch_span(struct toucher *t)
     if (!t->n) return;
     t->r->touches++;
     if (t->r->home == WB_NO_CPU) t->r->home = t->m->topo->level[WB_LVL_NODE].of[t->cpu];
+    if (alone(t->s, t->cpu, t->r)) {
+        touch_alone(t);
+        return;
+    }
     look_around(t);
     measure_own(t);
     price_span(t);
     change_others(t);
-    for (uint32_t i = t->nlevels; i-- > 0;) insert_level(t, i);
+    for (uint32_t i = t->nlevels; i-- > 0;) {
+        struct holder *h = holder_of(t, t->cache[i]);
+        insert_level(t, i, h, holder_overlap(t->s, h, t->off, t->n));
+    }
+}
+
+static struct region *region_of(const struct wb_machine_state *s, const struct wb_span *span)
+{
+    struct region *r = region_at(s, span->region);
+    WB_CHECK((uint64_t)span->offset + span->bytes <= r->bytes, "span %u+%u outside region '%s' of %u bytes",
+             span->offset, span->bytes, r->name, r->bytes);
+    return r;
 }
 
 static void begin(struct toucher *t, struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span)
 {
     WB_CHECK(cpu < s->m->topo->ncpus, "CPU %u", cpu);
-    struct region *r = region_at(s, span->region);
-    WB_CHECK((uint64_t)span->offset + span->bytes <= r->bytes, "span %u+%u outside region '%s' of %u bytes",
-             span->offset, span->bytes, r->name, r->bytes);
+    struct region *r = region_of(s, span);
     t->s = s;
     t->m = s->m;
     t->r = r;
@@ -332,6 +373,7 @@ static void begin(struct toucher *t, struct wb_machine_state *s, cpu_id cpu, con
     t->off = span->offset;
     t->n = span->bytes;
     t->nlevels = s->m->topo->nlevels;
+    t->cache = &t->m->topo->cache_of[(size_t)cpu * t->nlevels];
 }
 
 /* All but the stages, which nstages says are not there. */
@@ -347,6 +389,56 @@ static void sum_up(struct wb_touch *out, uint32_t nlevels)
     out->total = out->core + out->upgrade + out->refill;
 }
 
+/* ---- everything at hand ---- */
+
+/* Each cache of the own chain, and no other, has all of the span (and of its run, so that nothing is left to divide;
+ * modified already when it is to be written) and is up to date: a touch hits the innermost level and changes nothing
+ * but ages. By far the most common case of small messages between tasks that share a CPU. */
+static bool at_hand(const struct wb_machine_state *s, cpu_id cpu, const struct region *r, const struct wb_span *span,
+                    enum wb_access access)
+{
+    uint32_t end = span->offset + span->bytes;
+    if (!alone(s, cpu, r)) return false;
+    for (const struct holder *h = r->near; h < r->near + r->nholders; h++) {
+        const struct extent *e = &h->run;
+        if (h->rest || h->stamp != s->cache[h->cache].clock) return false;
+        if (span->offset < e->start || end > e->start + e->len || e->bytes != e->len) return false;
+        if (e->dirty != e->len && (e->dirty || access == WB_WRITE)) return false;
+    }
+    return true;
+}
+
+/* What touch_span() would do then. */
+static void touch_at_hand(struct region *r)
+{
+    uint16_t now = ++r->touches;
+    for (uint32_t k = 0; k < r->nholders; k++) r->near[k].used = now;
+}
+
+bool wb_region_touch_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
+                          enum wb_access access, sim_time *core)
+{
+    struct region *r = region_of(s, span);
+    if (!at_hand(s, cpu, r, span, access)) return false;
+    touch_at_hand(r);
+    *core = price_time(span->bytes, s->m->hit[0].q[pattern][access]);
+    return true;
+}
+
+bool wb_region_copy_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
+                         sim_time *core)
+{
+    if (src->bytes != dst->bytes || src->region == dst->region) return false;
+    struct region *from = region_of(s, src), *to = region_of(s, dst);
+    if (!at_hand(s, cpu, from, src, WB_READ) || !at_hand(s, cpu, to, dst, WB_WRITE)) return false;
+    touch_at_hand(from);
+    touch_at_hand(to);
+    *core = price_time(2ull * src->bytes, s->m->copy_q[0]) / 2;
+    return true;
+}
+
+/* ---- the general case ---- */
+
 void wb_region_touch(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
                      enum wb_access access, struct wb_touch *out)
 {
@@ -358,7 +450,7 @@ void wb_region_touch(struct wb_machine_state *s, cpu_id cpu, const struct wb_spa
     t.access = access;
     touch_span(&t);
     for (uint32_t i = 0; i < t.nlevels; i++)
-        out->hit_time[i] = price_time(out->hit_bytes[i], s->m->hit[i].q[pattern][access]);
+        if (out->hit_bytes[i]) out->hit_time[i] = price_time(out->hit_bytes[i], s->m->hit[i].q[pattern][access]);
     sum_up(out, t.nlevels);
 }
 
@@ -379,7 +471,9 @@ void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span
     touch_span(&t);
     uint64_t fetched = 2ull * src->bytes;
     for (uint32_t i = 0; i < t.nlevels; i++) fetched -= out->hit_bytes[i];
-    for (uint32_t i = 0; i < t.nlevels; i++)
-        out->hit_time[i] = price_time(out->hit_bytes[i] + (i ? 0 : fetched), s->m->copy_q[i]) / 2;
+    for (uint32_t i = 0; i < t.nlevels; i++) {
+        uint64_t bytes = out->hit_bytes[i] + (i ? 0 : fetched);
+        if (bytes) out->hit_time[i] = price_time(bytes, s->m->copy_q[i]) / 2;
+    }
     sum_up(out, t.nlevels);
 }

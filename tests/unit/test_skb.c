@@ -137,8 +137,9 @@ static enum wb_ret sender(struct wb_exec *x, void *frame)
     for (uint32_t page = b->page; page != WB_NO_REGION; page = wb_page_note(wb_machine_state_of(x->sim), page)->next)
         m->page[0] = page;
     skb_append(&m->queue, b);
-    WB_FRAMED_(f, skb_copy_start(x, &m->pool, &(struct skb_move){m->queue.first, 0, 9000, m->buf, 0}, SKB_IN,
-                                 WB_FN_COPY_USER));
+    WB_FRAMED_(
+        x, f,
+        skb_copy_start(x, &m->pool, &(struct skb_move){m->queue.first, 0, 9000, m->buf, 0}, SKB_IN, WB_FN_COPY_USER));
     WB_CALL(x, f, steps_end(x));
     WB_END();
 }
@@ -150,8 +151,9 @@ static enum wb_ret receiver(struct wb_exec *x, void *frame)
     struct skb *b;
     WB_BEGIN(f);
     WB_USER(x, f, WB_MS);
-    WB_FRAMED_(f, skb_copy_start(x, &m->pool, &(struct skb_move){m->queue.first, 4000, 5000, m->buf, 4000}, SKB_OUT,
-                                 WB_FN_COPY_USER));
+    WB_FRAMED_(x, f,
+               skb_copy_start(x, &m->pool, &(struct skb_move){m->queue.first, 4000, 5000, m->buf, 4000}, SKB_OUT,
+                              WB_FN_COPY_USER));
     WB_FLUSH(x, f);
     b = skb_remove_first(&m->queue);
     skb_put(x, &m->pool, b);

@@ -37,6 +37,7 @@ typedef uint32_t task_id;  /* dense; idle tasks first */
 #define WB_LIKELY(c) __builtin_expect(!!(c), 1)
 #define WB_UNLIKELY(c) __builtin_expect(!!(c), 0)
 #define WB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define WB_APART __attribute__((noinline)) /* seldom needed beside something hot */
 #define WB_MUST_USE __attribute__((warn_unused_result))
 
 /* Where the simulation of this thread stands; filled by the engine so that a failing check can say it. */

@@ -146,6 +146,7 @@ struct wb_seg {
     bool started;   /* its clock runs (or is paused by an interrupt) */
     bool joined;    /* counted on the shared servers of its stage */
     uint16_t stage; /* offset in the stack of the struct wb_stage that paces it + 1, or 0 */
+    sim_time sum;   /* of the parts, at full speed */
     uint64_t part[WB_SEG_PARTS];
 };
 
@@ -200,6 +201,12 @@ sim_time wb_charged(const struct wb_exec *x);
 
 /* Engine side of the macros. wb_flush_now(): true = done inline, go on; false = return WB_RUN. */
 bool wb_flush_now(struct wb_exec *x);
+/* Step what lies above `frame` until that is on top again: WB_DONE, go on. Anything else: yield it; the main loop goes
+ * on where this stopped. Same order of steps as if each had been yielded. */
+enum wb_ret wb_call_now(struct wb_exec *x, const void *frame);
+/* Something comes before the next step of this context, an interrupt for example: who does a call's first steps without
+ * a frame asks, and pushes one then. */
+bool wb_step_waits(struct wb_exec *x);
 
 #define WB_BEGIN(f) \
     switch ((f)->h.line) { \
@@ -226,8 +233,31 @@ bool wb_flush_now(struct wb_exec *x);
     do { \
         (f)->h.line = (uint16_t)__LINE__; \
         call; \
-        return WB_AGAIN; \
+        WB_STEP_CALLED_(x, f); \
+        __attribute__((fallthrough)); \
     case __LINE__:; \
+    } while (0)
+/* The same of a function that does without a frame as long as it need not wait. It returns WB_DONE, or what to yield:
+ * of wb_call_now() when it has pushed one. */
+#define WB_CALL_NOW(x, f, call) \
+    do { \
+        (f)->h.line = (uint16_t)__LINE__; \
+        { \
+            enum wb_ret called_ = (call); \
+            if (WB_UNLIKELY(called_ != WB_DONE)) return called_; \
+        } \
+        __attribute__((fallthrough)); \
+    case __LINE__:; \
+    } while (0)
+/* Where such a frame begins instead of at its beginning: a number beyond all lines. */
+#define WB_RESUME(n) \
+    __attribute__((fallthrough)); \
+    case (n):
+/* What was pushed runs at once; only when it has to wait does the caller yield. */
+#define WB_STEP_CALLED_(x, f) \
+    do { \
+        enum wb_ret called_ = wb_call_now((x), (f)); \
+        if (WB_UNLIKELY(called_ != WB_DONE)) return called_; \
     } while (0)
 #define WB_RETURN(x, value) \
     do { \
@@ -310,12 +340,12 @@ bool wb_copy_start(struct wb_exec *x, const struct wb_span *src, const struct wb
 #define WB_TOUCH(x, f, span, pattern, access, fn) \
     do { \
         WB_FLUSH(x, f); \
-        WB_FRAMED_(f, wb_touch_start((x), (span), (pattern), (access), (fn))); \
+        WB_FRAMED_(x, f, wb_touch_start((x), (span), (pattern), (access), (fn))); \
     } while (0)
 #define WB_COPY(x, f, src, dst, fn) \
     do { \
         WB_FLUSH(x, f); \
-        WB_FRAMED_(f, wb_copy_start((x), (src), (dst), (fn))); \
+        WB_FRAMED_(x, f, wb_copy_start((x), (src), (dst), (fn))); \
     } while (0)
 
 /* Two resume points on one source line would collide: these take a line number of their own. */
@@ -328,10 +358,10 @@ bool wb_copy_start(struct wb_exec *x, const struct wb_span *src, const struct wb
     case __LINE__ + 20000:; \
     } while (0)
 /* Call something that may or may not need a frame. */
-#define WB_FRAMED_(f, call) \
+#define WB_FRAMED_(x, f, call) \
     do { \
         (f)->h.line = WB_LINE2_; \
-        if (call) return WB_AGAIN; \
+        if (call) WB_STEP_CALLED_(x, f); \
         __attribute__((fallthrough)); \
     case __LINE__ + 20000:; \
     } while (0)

@@ -169,8 +169,9 @@ void wb_kill(struct wb_exec *x, struct wb_task *t);
         (x)->user = 0; \
         if (WB_UNLIKELY((x)->big == WB_BIG_FREE)) (x)->big = WB_BIG_WANTED; \
     } while (0)
-void wb_syscall_leave(struct wb_exec *x); /* pushes a frame */
-#define WB_SYSCALL_EXIT(x, f) WB_CALL(x, f, wb_syscall_leave(x))
+void wb_syscall_leave(struct wb_exec *x);                           /* pushes a frame */
+enum wb_ret wb_syscall_leave_now(struct wb_exec *x, const void *f); /* for WB_CALL_NOW */
+#define WB_SYSCALL_EXIT(x, f) WB_CALL_NOW(x, f, wb_syscall_leave_now((x), (f)))
 /* User work, preemptible at any time. */
 #define WB_USER(x, f, dur) \
     do { \
@@ -204,7 +205,7 @@ static inline bool wb_waitq_active(const struct wb_waitq *q)
 }
 /* Frames. prepare: lock, queue the entry (exclusive ones at the tail, others at the head), set state, unlock. */
 void wb_prepare_to_wait(struct wb_exec *x, struct wb_waitq *q, struct wb_wait_entry *e, bool exclusive, int state);
-void wb_finish_wait(struct wb_exec *x, struct wb_waitq *q, struct wb_wait_entry *e);
+void wb_finish_wait(struct wb_exec *x, struct wb_waitq *q, struct wb_wait_entry *e); /* seldom one */
 /* Wake all non-exclusive and nr_exclusive exclusive sleepers (0 = all). x->ret = how many were asleep. */
 void wb_wake_up(struct wb_exec *x, struct wb_waitq *q, uint32_t states, int nr_exclusive, uint32_t flags);
 
@@ -240,7 +241,10 @@ void wb_sleeplock_init(struct wb_sim *s, struct wb_sleeplock *l, enum wb_sleeplo
 /* Frame. x->ret = how often it slept. */
 void wb_sleeplock_lock(struct wb_exec *x, struct wb_sleeplock *l);
 void wb_sleeplock_unlock(struct wb_exec *x, struct wb_sleeplock *l); /* frame */
-bool wb_sleeplock_try(struct wb_exec *x, struct wb_sleeplock *l);    /* immediate; flush first */
+/* The same for WB_CALL_NOW, from a step of frame f: a mutex that nobody contends for takes no frame. */
+enum wb_ret wb_sleeplock_lock_now(struct wb_exec *x, const void *f, struct wb_sleeplock *l);
+enum wb_ret wb_sleeplock_unlock_now(struct wb_exec *x, const void *f, struct wb_sleeplock *l);
+bool wb_sleeplock_try(struct wb_exec *x, struct wb_sleeplock *l); /* immediate; flush first */
 
 /* ------------------------------------------------------------------ softirqs */
 /* Run `step` in softirq context of this CPU, after the current hardirq or when bh is enabled again. One slot per

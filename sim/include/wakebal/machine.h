@@ -385,6 +385,12 @@ void wb_region_touch(struct wb_machine_state *s, cpu_id cpu, const struct wb_spa
  * at the L1 rate once they are there and add their refill. */
 void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
                     struct wb_touch *out);
+/* The same when all bytes are in the innermost cache and nobody else has any of them: true, and *core is the whole
+ * cost. false: nothing has changed, ask the general one. */
+bool wb_region_touch_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
+                          enum wb_access access, sim_time *core);
+bool wb_region_copy_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
+                         sim_time *core);
 
 /* --- pages: regions of page_bytes with hot free lists ---
  * A page freed by CPU c is the next one c gets (LIFO). Lists are topped up and drained by batches at their cold end
@@ -405,7 +411,7 @@ struct wb_page_note *wb_page_note(struct wb_machine_state *s, region_id page);
  * transfer. READ of a line modified elsewhere: transfer from the owner, both share it afterwards. WRITE or RMW:
  * transfer from the owner or, when shared, the invalidation of the farthest sharer. */
 /* XCHG is an RMW that stays locked in kernels built for one CPU (x86: xchg with memory needs no prefix). */
-enum wb_line_op { WB_LINE_READ, WB_LINE_WRITE, WB_LINE_RMW, WB_LINE_RMW_PLAIN, WB_LINE_XCHG };
+enum wb_line_op { WB_LINE_READ, WB_LINE_WRITE, WB_LINE_RMW, WB_LINE_RMW_PLAIN, WB_LINE_XCHG, WB_LINE_OPS };
 struct wb_line_cost {
     sim_time done;         /* completion = now + queue + transfer + local */
     sim_time queue;        /* waited for earlier requests */
