@@ -115,12 +115,25 @@ static void choose_inputs(struct plot_input *in, const struct plot_options *o)
 }
 
 /* ------------------------------------------------------------------ what is written on it */
+/* "bandwidth of pipe over time", for what has no title of its own. */
+static void name_by_figure(struct plot_input *in)
+{
+    const char *owner = plot_string(plot_metric(in->n ? in->result[0] : NULL, in->metric), "workload");
+    char metric[64], workload[40];
+    plot_text_into(metric, sizeof metric, in->metric, 48);
+    plot_text_into(workload, sizeof workload, owner, 32);
+    char *text = plot_say("%s%s%s%s%s", in->o->kind == PLOT_CDF ? "distribution of " : "", metric,
+                          *workload ? " of " : "", workload, in->o->kind == PLOT_WINDOWS ? " over time" : "");
+    plot_text_into(in->title, sizeof in->title - 32, text, 100);
+    free(text);
+}
+
 static void name_picture(struct plot_input *in, const struct plot_options *o)
 {
     const char *title = plot_string(in->doc, "title");
     if (!*title) title = plot_string(json_object_get(result_at(in->doc, 0), "run"), "title");
     if (o->title || *title) plot_text_into(in->title, sizeof in->title - 32, o->title ? o->title : title, 100);
-    if (!*in->title) plot_text_into(in->title, sizeof in->title - 32, in->metric, 60);
+    if (!*in->title) name_by_figure(in);
     size_t len = strlen(in->title);
     if (in->all > in->n) snprintf(in->title + len, sizeof in->title - len, " (%zu of %zu points)", in->n, in->all);
 }

@@ -48,12 +48,6 @@ static bool prepare_bars(struct plot_input *in)
     return true;
 }
 
-static void interval_text(char *buf, size_t n, struct plot_value v, double scale, const char *sign)
-{
-    size_t len = (size_t)snprintf(buf, n, "%.3g", v.mean * scale);
-    if (isfinite(v.hi)) snprintf(buf + len, n - len, " %s %.2g", sign, (v.hi - v.lo) / 2 * scale);
-}
-
 static void write_bars(FILE *f, const struct plot_input *in)
 {
     static const int colour[PLOT_SERIES_MAX] = {0x56b4e9, 0xe69f00, 0x009e73, 0xcc79a7,
@@ -62,8 +56,8 @@ static void write_bars(FILE *f, const struct plot_input *in)
     fprintf(f, "# label mean_%s ci_low ci_high shown colour\n", in->unit.text);
     for (size_t i = 0; i < b->n; i++) {
         struct plot_value v = plot_value_of(in->result[b->order[i]], in->metric);
-        char shown[64];
-        interval_text(shown, sizeof shown, v, in->unit.scale, "\u00b1");
+        char shown[128];
+        plot_interval_text(shown, sizeof shown, v, in->unit.scale, "\u00b1");
         fprintf(f, "\"%s\"", in->label[b->order[i]]);
         plot_put(f, v.mean * in->unit.scale);
         plot_put(f, (isfinite(v.lo) ? v.lo : v.mean) * in->unit.scale);
@@ -118,8 +112,8 @@ static void text_bars(FILE *to, const struct plot_input *in)
         size_t k = b->order[i];
         struct plot_value v = plot_value_of(in->result[k], in->metric);
         double per = in->unit.scale / (in->span > 0 ? in->span : 1);
-        char shown[64];
-        interval_text(shown, sizeof shown, v, in->unit.scale, in->o->unicode ? "\u00b1" : "+-");
+        char shown[128];
+        plot_interval_text(shown, sizeof shown, v, in->unit.scale, in->o->unicode ? "\u00b1" : "+-");
         fprintf(to, "%*s%s  ", (int)(label - plot_text_columns(in->label[k])), "", in->label[k]);
         plot_put_bar(to,
                      (struct plot_bar){fmax(v.mean, 0) * per, fmax(isfinite(v.lo) ? v.lo : v.mean, 0) * per,

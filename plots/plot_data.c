@@ -114,7 +114,14 @@ static void put_time(FILE *f, const struct plot_input *in, bool end)
         first = fmin(first, d - m);
         last = fmax(last, d);
     }
-    fprintf(f, "%.6g", end ? last : first);
+    double margin = 0.01 * (last - first); /* what lies at the ends is not cut in half by the frame */
+    fprintf(f, "%.6g", end ? last + margin : first - margin);
+}
+
+/* A figure of 0 is to be seen beside the axis. */
+static double bottom_of(const struct plot_input *in)
+{
+    return -(in->span > 0 ? in->span : 1) * (in->o->format == PLOT_TERMINAL ? 0.08 : 0.03);
 }
 
 static const char *share_range(const struct plot_input *in) /* off the axis */
@@ -141,7 +148,7 @@ static void put_windows_panels(FILE *f, const struct plot_input *in)
     for (size_t i = 0; i < p->n; i++) {
         plot_put_panel(f, in, p, i, &fa->axes.facet, "", in->unit.axis);
         plot_put_panel_part(f, in, p, i, 0.42, 1);
-        fprintf(f, "set format x ''\nset ytics auto nomirror\nset yrange [0:%.6g]\n",
+        fprintf(f, "set format x ''\nset ytics auto nomirror\nset yrange [%.6g:%.6g]\n", bottom_of(in),
                 in->span > 0 ? in->span * 1.1 : 1);
         plot_facets_curves(f, in, fa, i, "2");
         plot_put_panel(f, in, p, i, &fa->axes.facet, "simulated time (s)", "together");
@@ -161,6 +168,7 @@ static bool word_windows(FILE *f, const struct plot_input *in, const char *word)
     if (!strcmp(word, "SHARES")) return fputs(share_range(in), f), true;
     if (!strcmp(word, "XMIN")) return put_time(f, in, false), true;
     if (!strcmp(word, "XMAX")) return put_time(f, in, true), true;
+    if (!strcmp(word, "YMIN")) return fprintf(f, "%.6g", bottom_of(in)), true;
     if (!strcmp(word, "YMAX")) return fprintf(f, "%.6g", in->span > 0 ? in->span * 1.1 : 1), true;
     if (!strcmp(word, "PLOT_TOP")) return put_lines(f, in, "2"), true;
     if (!strcmp(word, "PLOT_BOTTOM")) return put_lines(f, in, "3"), true;

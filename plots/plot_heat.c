@@ -56,16 +56,15 @@ static void put_cell(FILE *f, const struct plot_input *in, size_t i)
 {
     const struct heat *h = in->own;
     struct plot_value v = plot_value_of(in->result[i], in->metric);
-    double mean = v.mean * in->unit.scale, half = (v.hi - v.lo) / 2 * in->unit.scale;
+    double mean = v.mean * in->unit.scale;
     fprintf(f, "%zu %zu", h->axes.x.place[i], h->axes.series.place[i]);
     plot_put(f, mean);
     plot_put(f, v.lo * in->unit.scale);
     plot_put(f, v.hi * in->unit.scale);
-    fprintf(f, " %d \"%.3g\"", shade_of(h, mean) > 0.55 ? 0xffffff : 0, mean);
-    if (isfinite(half))
-        fprintf(f, " \"\u00b1%.2g\"\n", half);
-    else
-        fputs(" \"\"\n", f);
+    char shown[128];
+    plot_interval_short(shown, sizeof shown, v, in->unit.scale, "\u00b1");
+    int sign = (int)strcspn(shown, "\u00b1");
+    fprintf(f, " %d \"%.*s\" \"%s\"\n", shade_of(h, mean) > 0.55 ? 0xffffff : 0, sign, shown, shown + sign);
 }
 
 static void write_heat(FILE *f, const struct plot_input *in)
@@ -139,11 +138,8 @@ static void text_row(FILE *to, const struct plot_input *in, size_t panel, size_t
         struct plot_value v =
             i == SIZE_MAX ? (struct plot_value){NAN, NAN, NAN} : plot_value_of(in->result[i], in->metric);
         double mean = v.mean * in->unit.scale;
-        char text[40] = "-", c = isfinite(mean) ? plot_shades[(int)(shade_of(h, mean) * 9)] : ' ';
-        size_t len = isfinite(mean) ? (size_t)snprintf(text, sizeof text, "%.3g", mean) : 1;
-        if (isfinite(v.hi))
-            snprintf(text + len, sizeof text - len, "%s%.2g", in->o->unicode ? "\u00b1" : "+-",
-                     (v.hi - v.lo) / 2 * in->unit.scale);
+        char text[128], c = isfinite(mean) ? plot_shades[(int)(shade_of(h, mean) * 9)] : ' ';
+        plot_interval_short(text, sizeof text, v, in->unit.scale, in->o->unicode ? "\u00b1" : "+-");
         fprintf(to, " %c%c%c %*s%s", c, c, c, 13 - (int)plot_text_columns(text), "", text);
     }
     fputc('\n', to);

@@ -82,6 +82,10 @@ struct plot_value {
     double mean, lo, hi; /* lo, hi NAN: no interval */
 };
 struct plot_value plot_value_of(const json_t *result, const char *metric);
+/* "4.0 +- 1.3" (exp_format_interval) of a value times `scale`; sign: how +- is written. The short form has no
+ * blanks. */
+void plot_interval_text(char *buf, size_t n, struct plot_value v, double scale, const char *sign);
+void plot_interval_short(char *buf, size_t n, struct plot_value v, double scale, const char *sign);
 /* Results for which has() holds, at most `most`; sets n and all. false: none. */
 bool plot_keep_with(struct plot_input *in, bool (*has)(const json_t *result, const char *metric), size_t most);
 bool plot_has_mean(const json_t *result, const char *metric);
@@ -168,6 +172,10 @@ enum plot_status plot_make_files(struct plot_input *in, char **why);
  * exit code. */
 int plot_run_gnuplot(const char *folder, const char *script, char **out, char **err);
 char *plot_say(const char *fmt, ...) WB_PRINTF(1, 2); /* malloc'd */
+
+/* Name the vertical axis, with its unit. A terminal has no vertical text and hardly a margin: there the name stands on
+ * the line above the axis. Writes no line end. */
+void plot_put_y_name(FILE *f, const struct plot_input *in, const char *name);
 
 /* ---- terminal ---- */
 /* `share` of `width` filled, with the interval marked when lo < hi. */

@@ -170,9 +170,9 @@ static void note_lines(FILE *to, const struct plot_input *in)
                 size_t i = plot_axes_find(in, &l->axes, x, s, p);
                 if (i == SIZE_MAX) continue;
                 struct plot_value v = plot_value_of(in->result[i], in->metric);
-                fprintf(to, "  %s %.3g", l->axes.x.value[x].text, v.mean * in->unit.scale);
-                if (isfinite(v.hi))
-                    fprintf(to, "%s%.2g", in->o->unicode ? "\u00b1" : "+-", (v.hi - v.lo) / 2 * in->unit.scale);
+                char text[128];
+                plot_interval_short(text, sizeof text, v, in->unit.scale, in->o->unicode ? "\u00b1" : "+-");
+                fprintf(to, "  %s %s", l->axes.x.value[x].text, text);
             }
             fputc('\n', to);
         }

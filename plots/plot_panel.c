@@ -81,9 +81,9 @@ void plot_put_panel(FILE *f, const struct plot_input *in, const struct plot_pane
     }
     fputs("set xlabel ", f);
     plot_put_quoted(f, lowest ? x_name : "");
-    fputs(" noenhanced\nset ylabel ", f);
-    plot_put_quoted(f, first ? y_name : "");
     fputs(" noenhanced\n", f);
+    plot_put_y_name(f, in, first ? y_name : "");
+    fputc('\n', f);
 }
 
 unsigned plot_key_rows(const struct plot_input *in, char *const *text, size_t n, size_t *columns)

@@ -65,11 +65,22 @@ static void put_head(FILE *f, const struct script *s)
     fputs("set tmargin 3", f);
 }
 
+void plot_put_y_name(FILE *f, const struct plot_input *in, const char *name)
+{
+    bool terminal = in->o->format == PLOT_TERMINAL;
+    fputs(terminal ? "set label 3 " : "set ylabel ", f);
+    plot_put_quoted(f, name);
+    fputs(terminal ? " at graph 0,graph 1 offset -7,1 left noenhanced" : " noenhanced", f);
+}
+
 static bool shared_word(FILE *f, const struct script *s, const char *word)
 {
     const struct plot_input *in = s->in;
     if (!strcmp(word, "HEAD")) return put_head(f, s), true;
     if (!strcmp(word, "YLABEL")) return plot_put_quoted(f, in->unit.axis), true;
+    if (!strcmp(word, "YNAME")) return plot_put_y_name(f, in, in->unit.axis), true;
+    if (!strcmp(word, "YTOGETHER")) return plot_put_y_name(f, in, "share of time on one CPU"), true;
+    if (!strcmp(word, "YSHARE")) return plot_put_y_name(f, in, "share of values not above"), true;
     if (!strcmp(word, "DATA")) return plot_put_quoted(f, in->dat), true;
     if (!strcmp(word, "ROWS")) return fprintf(f, "%zu", in->n), true;
     return false;

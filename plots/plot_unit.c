@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exp_format.h"
 #include "plot_inner.h"
 
 const char *plot_string(const json_t *o, const char *key)
@@ -102,4 +103,18 @@ void plot_put(FILE *f, double v)
         fprintf(f, " %.9g", v);
     else
         fputs(" NaN", f);
+}
+
+void plot_interval_text(char *buf, size_t n, struct plot_value v, double scale, const char *sign)
+{
+    exp_format_interval(buf, n, v.mean * scale, (v.hi - v.lo) / 2 * scale, "1", sign);
+}
+
+void plot_interval_short(char *buf, size_t n, struct plot_value v, double scale, const char *sign)
+{
+    char *to = buf;
+    plot_interval_text(buf, n, v, scale, sign);
+    for (const char *p = buf; *p; p++)
+        if (*p != ' ') *to++ = *p;
+    *to = 0;
 }

@@ -3,8 +3,8 @@ set lmargin 10
 set rmargin 3
 set xrange [@XMIN@:@XMAX@]
 set multiplot layout 2,1
-set ylabel @YLABEL@ noenhanced
-set yrange [0:@YMAX@]
+@YNAME@
+set yrange [@YMIN@:@YMAX@]
 set format x ''
 set tmargin @TMARGIN@
 set bmargin 1
@@ -15,7 +15,7 @@ unset label 2
 unset key
 set format x '%g'
 set xlabel 'simulated time (s)'
-set ylabel 'share of time on one CPU'
+@YTOGETHER@
 set yrange [@SHARES@]
 set ytics 0,0.25,1
 set tmargin 1

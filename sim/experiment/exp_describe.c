@@ -188,14 +188,16 @@ static void remark_nothing_done(struct exp_result *res, const struct exp_metric 
 {
     char measured[48], length[48];
     const char *rate = strchr(m->unit, '/');
-    if (!rate || m->better != WB_BETTER_HIGHER || !m->n || m->sum.missing == m->n || m->sum.max > 0) return;
+    if (!res->timed || !rate || m->better != WB_BETTER_HIGHER || !m->n || m->sum.missing == m->n || m->sum.max > 0)
+        return;
     exp_format_value(measured, sizeof measured, res->measured, "s");
     exp_format_value(length, sizeof length, res->duration, "s");
     exp_result_note(
         res, "W017",
-        "%s of %s is 0: nothing was counted in the %s that are (of %s). Its tasks were still being started, or one "
-        "piece of work takes longer. Let runs last longer (--duration), or leave run.duration out: work of a fixed "
-        "size then runs to its end",
+        "%s of %s is 0: let runs last longer (--duration), or leave run.duration out, so that work of a fixed size "
+        "runs "
+        "to its end. In the %s that are counted (of %s) its tasks were still being started, or one piece of work takes "
+        "longer",
         m->name, exp_result_workload(res, m->instance), measured, length);
 }
 

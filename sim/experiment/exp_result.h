@@ -83,6 +83,7 @@ struct exp_result {
     struct exp_metric *metric; /* by instance, then name; the machine's last */
     size_t nmetrics;
     uint64_t fingerprint;
+    bool timed;                /* runs end after run.duration, not when work is done */
     size_t unfinished;         /* replications whose fixed work was not done in time */
     double duration, measured; /* s, mean over replications: simulated; after warm-up */
     double window_s;

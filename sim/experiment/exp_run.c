@@ -46,6 +46,7 @@ static void plan(struct work *w, const struct exp_point *point)
     w->max = (size_t)wb_cfg_int(c, "run.replications.max");
     if (w->max < w->min) w->max = w->min;
     w->planned = w->min;
+    w->res->timed = wb_cfg_has(c, "run.duration");
     w->res->goal = (double)wb_cfg_int(c, "run.replications.half_width") * 1e-6;
     w->res->confidence = (double)wb_cfg_int(c, "run.replications.confidence") * 1e-6;
     if (wb_cfg_has(c, "run.replications.metric")) w->metric = wb_cfg_str(c, "run.replications.metric");

@@ -92,6 +92,7 @@ static int load_point(struct store *s, const struct store_point *p, struct exp_r
         exp_result_finish(res);
         read_plugin(s, res);
         exp_result_identify(res, p->config);
+        res->timed = strstr(p->config, "\nrun.duration = ") != NULL;
         exp_result_remark(res, a.max);
     }
     *judged &= known;

@@ -127,7 +127,7 @@ has "$tmp/out" "Time per call"
 # A run that ends before its tasks have been started says so, and does not call it precise.
 code 0 $w run hackbench -m smp16 -k linux-6.12 --duration 5ms -r 2
 has "$tmp/out" "none were counted: see note W017 below"
-has "$tmp/out" "Let runs last"
+has "$tmp/out" "messages of hackbench is 0: let runs last longer"
 code 0 $w help W017
 # Nothing at all, or half of it: what to type next.
 code 2 $w

@@ -183,6 +183,12 @@ code 0 $w plot r.json -o folder/
 [ -s folder/r-bars.png ] || fail "several points are drawn as bars into the folder"
 code 0 $w plot pipe $quick --kind windows --set run.window=2ms -o direct.svg
 [ -s direct.svg ] || fail "a scenario is drawn directly"
+# What has no title is called by its figure; both axes of a terminal have names with units; no curve lies under the frame.
+code 0 $w plot pipe $quick --kind windows --set run.window=2ms --terminal
+for text in "bandwidth of pipe over time" "bandwidth (GB/s)" "share of time on one CPU" "simulated time (s)"; do has out "$text"; done
+grep -q "^ *+-*|\** *$" out && fail "a curve on the frame"
+code 0 $w plot pipe $quick --kind cdf --terminal
+for text in "distribution of wake_latency" "share of values not above" "wake_latency (us)"; do has out "$text"; done
 code 0 $w plot pipe --kind timeline --from 2ms --to 5ms -o line
 awk '/^# wakeups/ { on = 1; next } /^# migr/ { on = 0 } on && /^[0-9]/ { n++ } END { exit n < 3 }' line.dat || fail "no arrows of wakeups"
 code 0 $w plot hogs -q --kind migrations --duration 300ms -m smp16 --terminal

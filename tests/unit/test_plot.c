@@ -71,7 +71,7 @@ static void test_files_without_gnuplot(void **state)
     free(why);
     snprintf(path, sizeof path, "%s.dat", base);
     const char *dat = read_file(path);
-    assert_non_null(strstr(dat, "\"pipe=2.6.10, cpus=free\" 2 1.9 2.1 \"2 \u00b1 0.1\" 5682409\n"));
+    assert_non_null(strstr(dat, "\"pipe=2.6.10, cpus=free\" 2 1.9 2.1 \"2.00 \u00b1 0.10\" 5682409\n"));
     assert_non_null(strstr(dat, "\"x\" 4 4 4 \"4\" 5682409\n"));
     unlink(path);
     snprintf(path, sizeof path, "%s.gp", base);
@@ -113,7 +113,7 @@ static void test_bars_as_text(void **state)
     fclose(f);
     assert_non_null(strstr(text, "bandwidth (GB/s)"));
     assert_non_null(strstr(text, "pipe=2.6.10, cpus=free  ##"));
-    assert_non_null(strstr(text, " 2 +- 0.1\n"));
+    assert_non_null(strstr(text, " 2.00 +- 0.10\n"));
     free(text);
     json_decref(doc);
 }
@@ -229,8 +229,8 @@ static void test_only_keeps_points(void **state)
     struct plot_options o = {.kind = PLOT_HEAT, .keep = keep, .nkeep = 2};
     const char *dat = drawn_data(doc, o, &st, why);
     assert_int_equal(st, PLOT_NO_GNUPLOT);
-    holds(dat, "\n0 0 111 110.5 111.5 0 \"111\" \"\u00b10.5\"\n");
-    holds(dat, "\n1 1 122 121.5 122.5 16777215 \"122\" \"\u00b10.5\"\n");
+    holds(dat, "\n0 0 111 110.5 111.5 0 \"111.00\" \"\u00b10.50\"\n");
+    holds(dat, "\n1 1 122 121.5 122.5 16777215 \"122.00\" \"\u00b10.50\"\n");
     assert_null(strstr(dat, "101"));
     const char *none[] = {"message=2KiB"};
     o.keep = none;
