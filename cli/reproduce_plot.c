@@ -45,6 +45,18 @@ static json_t *windows_document(const struct case_file *c)
     return json_pack("{s:s,s:o}", "schema", "wakebal.results/1", "results", list);
 }
 
+/* What a variant is, and which one where several are said to be the same. Malloc'd. */
+static char *name_variant(const struct case_file *c, size_t i)
+{
+    const struct case_variant *v = &c->variant[i];
+    bool alone = true;
+    for (size_t k = 0; k < c->nvariants; k++) alone &= k == i || strcmp(c->variant[k].help, v->help);
+    char *text;
+    int n = alone ? asprintf(&text, "%s", v->help) : asprintf(&text, "%s: %s", v->name, v->help);
+    WB_MEMORY(n >= 0, "out of memory for a label");
+    return text;
+}
+
 /* The deciding figure of each variant only, divided by the number of copies where the case says so. */
 static json_t *bar_of(const struct case_file *c, size_t i)
 {
@@ -53,8 +65,9 @@ static json_t *bar_of(const struct case_file *c, size_t i)
     const struct case_variant *v = &c->variant[i];
     if (!m) return NULL;
     double by = 1 / (double)v->per;
-    char label[256];
-    snprintf(label, sizeof label, v->per == 1 ? "%s" : "%s, per copy", v->help);
+    char label[256], *variant = name_variant(c, i);
+    snprintf(label, sizeof label, v->per == 1 ? "%s" : "%s, per copy", variant);
+    free(variant);
     json_t *metric = json_pack("{s:o,s:s,s:o,s:o,s:[o,o]}", "name", exp_json_text(m->name), "workload", "bars", "unit",
                                exp_json_text(m->unit), "mean", exp_json_number(m->sum.mean * by), "ci",
                                exp_json_number(m->sum.lo * by), exp_json_number(m->sum.hi * by));
@@ -74,17 +87,17 @@ static json_t *bars_document(const struct case_file *c)
     return json_pack("{s:s,s:o}", "schema", "wakebal.results/1", "results", list);
 }
 
-/* Variants for the picture over time, and what the legend calls them. */
-static size_t choose_windows(const struct case_file *c, const char **only, const char **name, size_t most)
+/* Variants for the picture over time, and what the legend calls them (malloc'd). */
+static size_t choose_windows(const struct case_file *c, const char **only, char **name, size_t most)
 {
     const struct wb_config *cfg = wb_scenario_config(c->scenario);
     size_t n = 0, asked = wb_cfg_has(cfg, "windows") ? wb_cfg_count(cfg, "windows") : 0;
     for (size_t k = 0; k < asked && n < most; k++)
         for (size_t i = 0; i < c->nvariants; i++)
             if (!strcmp(c->variant[i].name, wb_cfg_str_at(cfg, "windows", k)))
-                only[n] = c->variant[i].name, name[n++] = c->variant[i].help;
+                only[n] = c->variant[i].name, name[n++] = name_variant(c, i);
     for (size_t i = 0; !asked && i < c->nvariants && n < WB_MIN(most, (size_t)2); i++)
-        if (c->study->result[i]) only[n] = c->variant[i].name, name[n++] = c->variant[i].help;
+        if (c->study->result[i]) only[n] = c->variant[i].name, name[n++] = name_variant(c, i);
     return n;
 }
 
@@ -112,8 +125,9 @@ static int draw_both(const json_t *doc, struct plot_options *p, const struct cas
 
 int reproduce_plot(const struct case_file *c, const char *folder, const struct cli_options *o)
 {
-    const char *only[PLOT_SERIES_MAX], *name[PLOT_SERIES_MAX];
-    struct plot_options w = {.kind = PLOT_WINDOWS, .title = c->title, .only = only, .name = name};
+    const char *only[PLOT_SERIES_MAX];
+    char *name[PLOT_SERIES_MAX];
+    struct plot_options w = {.kind = PLOT_WINDOWS, .title = c->title, .only = only, .name = (const char *const *)name};
     struct plot_options b = {.kind = PLOT_BARS, .title = c->title};
     int rc = plot_make_folder(folder);
     if (rc) return rc;
@@ -123,5 +137,6 @@ int reproduce_plot(const struct case_file *c, const char *folder, const struct c
     int second = draw_both(bars, &b, c, folder, o);
     json_decref(doc);
     json_decref(bars);
+    for (size_t i = 0; i < w.nonly; i++) free(name[i]);
     return rc ? rc : second;
 }

@@ -3,8 +3,9 @@ document.querySelectorAll("table").forEach(function (t) {
   var body = t.tBodies[0], heads = t.tHead.rows[0].cells;
   Array.prototype.forEach.call(heads, function (th, column) {
     var b = document.createElement("button");
-    b.type = "button"; b.textContent = th.textContent; b.title = "Sort by " + th.textContent;
-    th.textContent = ""; th.appendChild(b);
+    b.type = "button"; b.title = "Sort by " + th.textContent;
+    while (th.firstChild) b.appendChild(th.firstChild);
+    th.appendChild(b);
     b.addEventListener("click", function () {
       var up = th.getAttribute("aria-sort") !== "ascending", number = th.classList.contains("n");
       Array.prototype.forEach.call(heads, function (o) { o.removeAttribute("aria-sort"); });

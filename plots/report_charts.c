@@ -17,6 +17,23 @@ static double largest(double a, double b)
     return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
 }
 
+/* ------------------------------------------------------------------ labels beside rows */
+#define CHAR_WIDTH 7.4 /* of the letters of pictures, on average */
+#define LABEL_MOST 340.0
+
+/* How much of the width goes to labels of rows: what the longest needs. */
+static double room_for(double now, const char *label)
+{
+    return fmin(fmax(now, CHAR_WIDTH * (double)strlen(label) + 14), LABEL_MOST);
+}
+
+static void row_label(struct html *h, double left, double y, const char *text)
+{
+    fprintf(h->f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">", left - 8, y);
+    html_text_cut(h->f, text, (size_t)((left - 14) / CHAR_WIDTH));
+    fputs("</text>\n", h->f);
+}
+
 /* ------------------------------------------------------------------ bars */
 static void one_bar(const struct svg_frame *fr, const struct chart_bar *b, double y, const char *unit)
 {
@@ -34,18 +51,17 @@ static void one_bar(const struct svg_frame *fr, const struct chart_bar *b, doubl
         fprintf(h->f, "<path class=\"whisker\" d=\"M%.1f %.1fv8m0-4h%.1fm0-4v8\"/>", l, y + 3, r - l);
         end = fmax(end, r);
     }
-    fprintf(h->f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">", fr->left - 8, y + 11);
-    html_text_cut(h->f, b->label, 34);
-    fputs("</text>", h->f);
+    row_label(h, fr->left, y + 11, b->label);
     svg_label(h, end + 6, y + 11, "start", value);
 }
 
 void chart_bars(struct html *h, const char *title, const char *unit, const struct chart_bar *bar, size_t n)
 {
-    double lo = 0, hi = NAN;
+    double lo = 0, hi = NAN, left = 60;
     size_t min = 0, max = 0;
     char desc[600], a[64], b[64];
     for (size_t i = 0; i < n; i++) {
+        left = room_for(left, bar[i].label);
         lo = least(lo, least(bar[i].mean, bar[i].lo));
         hi = largest(hi, largest(bar[i].mean, bar[i].hi));
         if (bar[i].mean < bar[min].mean) min = i;
@@ -55,7 +71,7 @@ void chart_bars(struct html *h, const char *title, const char *unit, const struc
     snprintf(desc, sizeof desc, "Bars of %zu configurations with 95 %% intervals, from %s (%s) to %s (%s).", n,
              doc_format(a, sizeof a, bar[min].mean, unit), bar[min].label, doc_format(b, sizeof b, bar[max].mean, unit),
              bar[max].label);
-    struct svg_frame fr = {.h = h, .left = 250, .top = 8, .width = 400, .height = (double)n * 22};
+    struct svg_frame fr = {.h = h, .left = left, .top = 8, .width = SVG_WIDTH - left - 90, .height = (double)n * 22};
     fr.x = (struct svg_axis){.unit = unit, .ticks = 3};
     svg_axis_fit(&fr.x, lo, hi);
     fr.y = (struct svg_axis){.lo = 0, .hi = 1, .name = NULL};
@@ -172,26 +188,40 @@ void chart_lines(struct html *h, struct chart_lines *c)
 }
 
 /* ------------------------------------------------------------------ stacks */
-static void stack_row(struct html *h, const struct chart_stack *c, size_t row)
+/* Idle is what is not used: an outline. Others take turns in colour; the second turn is paler. */
+static void piece(struct html *h, const struct chart_stack *c, size_t k, double x, double y)
 {
-    double x = 250, y = 8 + 26 * (double)row;
+    bool idle = !strcmp(c->part[k], "idle");
+    char colour[16];
+    snprintf(colour, sizeof colour, "var(--s%zu)", k % 8);
+    fprintf(h->f,
+            "<rect x=\"%.1f\" y=\"%.1f\" fill=\"%s\" fill-opacity=\"%s\" stroke=\"var(--%s)\" stroke-width=\"0.6\" ", x,
+            y, idle ? "var(--soft)" : colour, idle || k < 8 ? "1" : "0.55", idle ? "dim" : "bg");
+}
+
+/* What can be read on it: dark on the light colours of either scheme. */
+static const char *ink_on(const struct chart_stack *c, size_t k)
+{
+    if (k >= 8 || !strcmp(c->part[k], "idle")) return "var(--fg)";
+    return k >= 3 && k <= 5 ? "#111" : "var(--bg)";
+}
+
+static void stack_row(struct html *h, const struct chart_stack *c, size_t row, double left)
+{
+    double x = left, y = 8 + 26 * (double)row;
     char tip[128];
-    fprintf(h->f, "<text x=\"242\" y=\"%.1f\" text-anchor=\"end\">", y + 14);
-    html_text_cut(h->f, c->row[row], 34);
-    fputs("</text>", h->f);
+    row_label(h, left, y + 14, c->row[row]);
     for (size_t k = 0; k < c->nparts; k++) {
-        double w = 500 * c->share[row * c->nparts + k];
+        double w = (SVG_WIDTH - 10 - left) * c->share[row * c->nparts + k];
         if (!(w > 0)) continue;
         snprintf(tip, sizeof tip, "%s: %.1f %%", c->part[k], 100 * c->share[row * c->nparts + k]);
-        fprintf(h->f,
-                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"20\" fill=\"var(--s%zu)\" fill-opacity=\"%s\" "
-                "stroke=\"var(--bg)\" stroke-width=\"0.6\">",
-                x, y, w, k % 8, k < 8 ? "1" : "0.55");
+        piece(h, c, k, x, y);
+        fprintf(h->f, "width=\"%.1f\" height=\"20\">", w);
         svg_tip(h, tip);
         fputs("</rect>", h->f);
-        if (w > 7.0 * (double)strlen(c->part[k]) + 4)
-            fprintf(h->f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" style=\"fill:var(--bg)\">%s</text>",
-                    x + w / 2, y + 14, c->part[k]);
+        if (w > CHAR_WIDTH * (double)strlen(c->part[k]) + 4)
+            fprintf(h->f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" style=\"fill:%s\">%s</text>", x + w / 2,
+                    y + 14, ink_on(c, k), c->part[k]);
         x += w;
     }
     fputc('\n', h->f);
@@ -206,12 +236,13 @@ void chart_stack(struct html *h, const struct chart_stack *c)
             used += (size_t)snprintf(desc + used, sizeof desc - used, "%s %.1f %%, ", c->part[k], 100 * c->share[k]);
     double top = 26 + 26 * (double)c->nrows;
     svg_begin(h, top + 22 * (double)((c->nparts + 5) / 6), c->title, desc);
-    for (size_t i = 0; i < c->nrows; i++) stack_row(h, c, i);
+    double left = 60;
+    for (size_t i = 0; i < c->nrows; i++) left = room_for(left, c->row[i]);
+    for (size_t i = 0; i < c->nrows; i++) stack_row(h, c, i, left);
     for (size_t k = 0; k < c->nparts; k++) {
         double x = 60 + 115 * (double)(k % 6), y = top + 8 + 22 * (double)(k / 6);
-        fprintf(h->f,
-                "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" fill=\"var(--s%zu)\" fill-opacity=\"%s\"/>", x,
-                y - 10, k % 8, k < 8 ? "1" : "0.55");
+        piece(h, c, k, x, y - 10);
+        fputs("width=\"12\" height=\"12\"/>", h->f);
         svg_label(h, x + 17, y, "start", c->part[k]);
     }
     svg_end(h);
@@ -235,7 +266,7 @@ void chart_scatter(struct html *h, const char *title, const char *unit, const st
              shown, good);
     struct svg_frame fr = {.h = h, .left = 90, .top = 26, .width = 420, .height = 420};
     fr.x = (struct svg_axis){.log = true, .unit = unit, .label = "measured (median)"};
-    svg_axis_fit(&fr.x, lo, hi);
+    svg_axis_fit(&fr.x, lo * 0.9, hi * 1.1); /* no mark on the frame */
     fr.y = fr.x;
     fr.y.label = "predicted, with the interval of one run";
     svg_begin(h, 490, title, desc);

@@ -207,7 +207,7 @@ static void case_row(struct html *h, const json_t *r)
     html_cell(h, *direction ? direction : "-");
     html_cell_value(h, doc_number(r, "simulated"), unit);
     html_cell_range(h, doc_number_at(r, "ci", 0), doc_number_at(r, "ci", 1), unit);
-    html_cell_value(h, doc_number(r, "tolerance"), "%");
+    html_cell_value(h, *direction ? NAN : doc_number(r, "tolerance"), "%"); /* one side is open */
     html_cell_verdict(h, *verdict ? verdict : "reported", v < VERDICTS ? verdict_class[v] : "");
     html_cell(h, *doc_text(r, "flips") ? doc_text(r, "flips") : doc_text(r, "finding"));
     html_cell(h, doc_text(r, "reason"));

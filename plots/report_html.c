@@ -8,6 +8,8 @@
 #include "report_inner.h"
 #include "sha256.h"
 
+#define SENTENCE 60
+
 /* ------------------------------------------------------------------ text */
 static void put_byte(FILE *f, unsigned char c)
 {
@@ -152,6 +154,19 @@ void html_fold_end(struct html *h)
 }
 
 /* ------------------------------------------------------------------ tables */
+/* A heading may break behind the dots of a key. */
+static void heading(struct html *h, const char *text, size_t n)
+{
+    char *own = strndup(text, n), *clean = own ? exp_text_utf8(own) : NULL;
+    WB_MEMORY(clean, "out of memory for a heading");
+    for (const char *p = clean; *p; p++) {
+        put_byte(h->f, (unsigned char)*p);
+        if (*p == '.') fputs("<wbr>", h->f);
+    }
+    free(clean);
+    free(own);
+}
+
 void html_table_begin(struct html *h, const char *caption, const char *columns)
 {
     fputs("<div class=\"scroll\"><table><caption>", h->f);
@@ -160,7 +175,9 @@ void html_table_begin(struct html *h, const char *caption, const char *columns)
     for (const char *p = columns; *p;) {
         bool number = *p == '#';
         size_t n = strcspn(p += number, "|");
-        fprintf(h->f, "<th scope=\"col\"%s>%.*s</th>", number ? " class=\"n\"" : "", (int)n, p);
+        fprintf(h->f, "<th scope=\"col\"%s>", number ? " class=\"n\"" : "");
+        heading(h, p, n);
+        fputs("</th>", h->f);
         p += n + (p[n] == '|');
     }
     fputs("</tr></thead>\n<tbody>\n", h->f);
@@ -181,9 +198,10 @@ void html_row_end(struct html *h)
     fputs("</tr>\n", h->f);
 }
 
+/* Sentences get room: squeezed by the numbers beside them they would make rows as high as pictures. */
 void html_cell(struct html *h, const char *text)
 {
-    fputs("<td>", h->f);
+    fputs(strlen(text) > SENTENCE ? "<td class=\"long\">" : "<td>", h->f);
     html_text_cut(h->f, text, 1000);
     fputs("</td>", h->f);
 }

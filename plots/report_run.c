@@ -466,10 +466,12 @@ static void points_table(struct html *h, const json_t *list, const json_t *prima
         columns[used] = '\0';
     }
     if (!naxes) snprintf(columns, sizeof columns, "point|");
+    char name[100];
+    snprintf(name, sizeof name, "%s", doc_text(primary, "name"));
+    for (char *p = name; (p = strchr(p, '|')); p++) *p = ' '; /* it would be two columns */
     size_t used = strlen(columns);
     snprintf(columns + used, sizeof columns - used,
-             "#%s|#95 %% interval|#p99 wakeup latency|#switches|#migrations|#replications|stopped",
-             doc_text(primary, "name"));
+             "#%s|#95 %% interval|#p99 wakeup latency|#switches|#migrations|#replications|stopped", name);
     html_table_begin(h, "Points", columns);
     for (size_t i = 0; i < json_array_size(list); i++) point_row(h, json_array_get(list, i), primary, axis, naxes);
     html_table_end(h);

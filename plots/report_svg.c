@@ -103,6 +103,8 @@ static void tick_value(const struct svg_frame *fr, bool vertical, double v)
     const struct svg_axis *a = vertical ? &fr->y : &fr->x;
     if (fabs(v) < 1e-9 * fabs(a->hi))
         snprintf(text, sizeof text, "0");
+    else if (a->unit && !strcmp(a->unit, "1/s") && fabs(v) >= 1e4) /* few digits beside an axis */
+        snprintf(text, sizeof text, "%.3g %s/s", v / (fabs(v) >= 1e6 ? 1e6 : 1e3), fabs(v) >= 1e6 ? "M" : "k");
     else
         doc_format(text, sizeof text, v, a->unit);
     tick(fr, vertical, v, text);

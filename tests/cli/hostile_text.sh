@@ -50,6 +50,23 @@ fi
 ls gp4 gp5 gp6 gp7 gp8 sh4 sh5 sh6 sh7 sh8 2>/dev/null && fail "text of a document was run"
 ls gp1 gp2 sh1 sh2 sh3 2>/dev/null && fail "text of a scenario was run"
 
+# A figure's name becomes a heading of the report's table of points: one column, and no markup.
+if command -v python3 >/dev/null; then
+    python3 - <<'J'
+import json
+name = "<b>owned|x"
+def one(k):
+    return {"label": "k=%d" % k, "params": {"workload.copies": k}, "run": {"id": "0", "title": "t", "metric": name, "replications": 2},
+            "machine": {"name": "m"}, "kernel": {"name": "k"},
+            "metrics": [{"name": name, "workload": "w", "unit": "1", "mean": k, "ci": [k - .1, k + .1], "n": 2, "confidence": .95, "sd": .1, "better": "higher"}]}
+json.dump({"schema": "wakebal.results/1", "results": [one(1), one(2)]}, open("h.json", "w"))
+J
+    code 0 $w report h.json -q -o h.html
+    hasnt h.html '<b>owned'
+    has h.html '&lt;b&gt;owned'
+    [ "$(grep -A1 '<caption>Points' h.html | grep -o '<th ' | wc -l)" = 8 ] || fail "a bar in a name makes two columns"
+fi
+
 # A title of one megabyte is a title.
 {
     printf 'schema = 1;\ntitle = "'

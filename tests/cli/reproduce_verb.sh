@@ -68,4 +68,12 @@ if command -v gnuplot >/dev/null; then
     done
     (cd "$tmp/pictures" && mv tiny-windows.png old.png && gnuplot tiny-windows.gp && cmp old.png tiny-windows.png) || fail "the script does not draw the same again"
 fi
+# Variants that are said to be the same are told apart by their names.
+if command -v gnuplot >/dev/null; then
+    sed 's/{ name = "\(old\|new\)";/{ name = "\1"; help = "one text for all";/' "$tmp/path/cases/tiny.cfg" >"$tmp/path/cases/alike.cfg"
+    code 4 $w reproduce alike -q --plot "$tmp/pictures"
+    has "$tmp/pictures/alike-bars.dat" '"old: one text for all"'
+    has "$tmp/pictures/alike-bars.dat" '"new: one text for all"'
+    ls "$tmp/pictures" | grep -q '^tiny-bars' || fail "pictures of another case are gone"
+fi
 finish
