@@ -70,7 +70,7 @@ if command -v gnuplot >/dev/null; then
 fi
 # Variants that are said to be the same are told apart by their names.
 if command -v gnuplot >/dev/null; then
-    sed 's/{ name = "\(old\|new\)";/{ name = "\1"; help = "one text for all";/' "$tmp/path/cases/tiny.cfg" >"$tmp/path/cases/alike.cfg"
+    sed 's/{ name = "\(old\|new\)";/{ name = "\1"; help = "one text for all";/g' "$tmp/path/cases/tiny.cfg" >"$tmp/path/cases/alike.cfg"
     code 4 $w reproduce alike -q --plot "$tmp/pictures"
     has "$tmp/pictures/alike-bars.dat" '"old: one text for all"'
     has "$tmp/pictures/alike-bars.dat" '"new: one text for all"'
