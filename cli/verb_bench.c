@@ -33,20 +33,21 @@ struct bench {
     const char *times_text;
     unsigned times;
     const char *only;
-    bool quick;
+    bool quick, scale;
     struct wb_key_registry *keys;
     struct wb_diag *d;
     struct bench_speed speed[BENCH_LOADS_MAX];
     bool measured[BENCH_LOADS_MAX];
-    struct figure figure[192];
+    struct figure figure[512];
     size_t n;
 };
 
-enum { KEY_TIMES = 0x1000, KEY_QUICK, KEY_ONLY };
+enum { KEY_TIMES = 0x1000, KEY_QUICK, KEY_ONLY, KEY_SCALE };
 static const struct argp_option own[] = {
     {"best-of", KEY_TIMES, "N", 0, "Runs of each load, the fastest counts (default 5)", 2},
     {"only", KEY_ONLY, "LOAD", 0, "Just this load (16x64, 256x4096_eevdf, ...)", 2},
     {"quick", KEY_QUICK, NULL, 0, "Leave the largest loads out", 2},
+    {"scale", KEY_SCALE, NULL, 0, "Just the growth: six sizes up to 4096 CPUs and 100000 tasks under four kernels", 2},
     {0},
 };
 
@@ -57,6 +58,7 @@ static error_t parse_own(int key, char *arg, void *ctx)
     case KEY_TIMES: b->times_text = arg; return 0;
     case KEY_ONLY: b->only = arg; return 0;
     case KEY_QUICK: b->quick = true; return 0;
+    case KEY_SCALE: b->scale = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -90,7 +92,7 @@ static int read_options(struct bench *b, int argc, char **argv)
     if (rc >= 0) return rc;
     b->times = 5;
     if (b->only && !known_load(b->only)) {
-        char list[256];
+        char list[512];
         return cli_usage_error(argv[0], list_loads(list, sizeof list), "--only '%.40s' is no load", b->only);
     }
     if (!b->times_text) return -1;
@@ -173,7 +175,9 @@ static void print_speed(const struct bench_load *l, const struct bench_speed *s)
     char whole[32], tasks[32], cpus[32];
     print_rate(l, s);
     printf("  %-11s %.0f ns per wakeup; %.3g CPU-seconds per second; %.2f x real time\n", "speed",
-           s->ahead.s / s->wakeups * 1e9, s->simulated * m->ncpus / s->ahead.s, s->simulated / s->ahead.s);
+           s->ahead.s / s->ahead.wakeups * 1e9, s->simulated * m->ncpus / s->ahead.s, s->simulated / s->ahead.s);
+    printf("  %-11s %.2f s of CPU time for the first %s: %.0f of %u tasks have started\n", "beginning", s->settle_s,
+           l->settle, s->born, m->ntasks);
     printf("  %-11s %.3f s; %s per task (%u tasks), all told; without the CPUs (%s each) %s\n\n", "loading", s->load_s,
            say_bytes(whole, m->total, m->ntasks), m->ntasks, say_bytes(cpus, m->cpus, m->ncpus),
            say_bytes(tasks, m->total - m->cpus - m->machine, m->ntasks));
@@ -187,10 +191,11 @@ static void keep_speed(struct bench *b, const char *tag, const struct bench_spee
     keep(b, "segment_rate_", tag, (s->ahead.events + s->ahead.inlined) / s->ahead.s, "1/s", "higher");
     keep(b, "inline_per_event_", tag, s->ahead.inlined / s->ahead.events, "1", "none");
     keep(b, "stale_share_", tag, s->ahead.stale / (s->ahead.events + s->ahead.stale), "1", "lower");
-    keep(b, "wakeup_ns_", tag, s->ahead.s / s->wakeups * 1e9, "ns", "lower");
+    keep(b, "wakeup_ns_", tag, s->ahead.s / s->ahead.wakeups * 1e9, "ns", "lower");
     keep(b, "cpu_seconds_per_s_", tag, s->simulated * m->ncpus / s->ahead.s, "1", "higher");
     keep(b, "real_time_", tag, s->simulated / s->ahead.s, "1", "higher");
     keep(b, "load_s_", tag, s->load_s, "s", "lower");
+    keep(b, "beginning_s_", tag, s->settle_s, "s", "lower");
     keep(b, "bytes_per_task_", tag, (double)m->total / m->ntasks, "B", "lower");
     keep(b, "bytes_per_cpu_", tag, (double)m->cpus / m->ncpus, "B", "lower");
 }
@@ -198,7 +203,8 @@ static void keep_speed(struct bench *b, const char *tag, const struct bench_spee
 static bool wanted(const struct bench *b, size_t i)
 {
     const struct bench_load *l = &bench_loads[i];
-    return b->only ? !strcmp(b->only, l->tag) : !b->quick || l->quick;
+    uint32_t when = b->scale ? BENCH_SCALE : b->quick ? BENCH_QUICK : BENCH_PLAIN;
+    return b->only ? !strcmp(b->only, l->tag) : l->when & when;
 }
 
 static int measure_one(struct bench *b, size_t i)
@@ -256,24 +262,38 @@ static void print_series(struct bench *b, const char *name)
     struct series r = collect(b, name);
     if (r.n < 2) return;
     printf("Cost of an event by size, %s (every segment an event)\n", name);
-    struct out_table *t = out_table_new("<>>>>");
-    const char *head[] = {"CPUs / tasks", "ns per event", "times the smallest", "as log of tasks", "fit"};
+    struct out_table *t = out_table_new("<>>>>>");
+    const char *head[] = {"CPUs / tasks",       "ns per event",    "per log2 of tasks",
+                          "times the smallest", "as log of tasks", "fit"};
     out_table_row(t, head);
     for (size_t i = 0; i < r.n; i++) {
         const struct wb_memory *m = &b->speed[r.at[i]].memory;
-        char cell[5][32];
+        char cell[6][32];
         snprintf(cell[0], sizeof cell[0], "%u / %u", m->ncpus, m->ntasks);
         snprintf(cell[1], sizeof cell[0], "%.1f", r.ns[i]);
-        snprintf(cell[2], sizeof cell[0], "%.2f", r.ns[i] / r.ns[0]);
-        snprintf(cell[3], sizeof cell[0], "%.2f", r.x[i] / r.x[0]);
-        snprintf(cell[4], sizeof cell[0], "%.1f", r.base + r.per_doubling * r.x[i]);
-        const char *row[] = {cell[0], cell[1], cell[2], cell[3], cell[4]};
+        snprintf(cell[2], sizeof cell[0], "%.1f", r.ns[i] / r.x[i]);
+        snprintf(cell[3], sizeof cell[0], "%.2f", r.ns[i] / r.ns[0]);
+        snprintf(cell[4], sizeof cell[0], "%.2f", r.x[i] / r.x[0]);
+        snprintf(cell[5], sizeof cell[0], "%.1f", r.base + r.per_doubling * r.x[i]);
+        const char *row[] = {cell[0], cell[1], cell[2], cell[3], cell[4], cell[5]};
         out_table_row(t, row);
     }
     out_table_print(t, stdout, 2, SIZE_MAX, 120, "");
     printf("  fit: %.1f ns + %.1f ns for each doubling of the tasks\n\n", r.base, r.per_doubling);
     keep(b, "cost_ns_per_doubling_", name, r.per_doubling, "ns", "lower");
     keep(b, "cost_growth_over_log_", name, r.ns[r.n - 1] / r.ns[0] / (r.x[r.n - 1] / r.x[0]), "1", "lower");
+}
+
+/* Each series once, in the order of the loads. */
+static void print_growth(struct bench *b)
+{
+    const char *last = "";
+    for (size_t i = 0; i < bench_nloads; i++) {
+        const char *name = bench_loads[i].series;
+        if (!name || !strcmp(name, last)) continue;
+        print_series(b, name);
+        last = name;
+    }
 }
 
 /* ------------------------------------------------------------------ results */
@@ -358,11 +378,10 @@ static int bench(struct bench *b)
     if (!wb_bench_build_is_fast())
         printf("This is no optimised build: its times say nothing about the engine (cmake --preset release).\n\n");
     int rc = bench_verdict(b);
-    if (!rc && !b->only) rc = bench_hold(b);
+    if (!rc && !b->only && !b->scale) rc = bench_hold(b);
     for (size_t i = 0; i < bench_nloads && !rc; i++) rc = bench_one(b, i);
     if (rc) return rc;
-    print_series(b, "linux-2.6.22");
-    print_series(b, "linux-6.12");
+    print_growth(b);
     explain_words(b);
     if (b->o.export_json) rc = out_file(b->o.export_json, write_json, b);
     if (b->o.export_csv && !rc) rc = out_file(b->o.export_csv, write_csv, b);

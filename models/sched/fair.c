@@ -167,7 +167,9 @@ static int init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d
     fair_loads_init(f);
     label_functions(s, f);
     for (cpu_id c = 0; c < f->ncpus; c++) init_queue(s, f, c);
-    return fair_place_init(s, cfg, d) || fair_balance_init(s, cfg, d) ? -1 : 0;
+    if (fair_place_init(s, cfg, d) || fair_balance_init(s, cfg, d)) return -1;
+    fair_rows_init(s, f);
+    return 0;
 }
 
 /* ---- explain ---- */

@@ -28,6 +28,7 @@
 
 #include "fair_balance.h"
 #include "fair_place.h"
+#include "fair_rows.h"
 #include "fair_rules.h"
 #include "fair_tree.h"
 #include "pelt.h"
@@ -238,6 +239,7 @@ struct fair_sim {
     uint32_t nslices;
     struct fair_place_sim pl;
     struct fair_balance_sim bal;
+    struct fair_rows rows;
     uint16_t fn_update_curr, fn_pick, fn_place;
 };
 
@@ -287,8 +289,8 @@ static inline uint32_t fair_nr_runnable(const struct fair_sim *f, const struct f
 }
 
 /* ---- fair_account.c: clocks, run time, loads ---- */
-/* update_rq_clock: rq->clock = now. The kernels do so at enqueue, dequeue, tick, schedule() and in balancing, not in
- * placement. */
+/* update_rq_clock: rq->clock = now, and the queue may change (fair_rows.h). The kernels do so at enqueue, dequeue,
+ * tick, schedule() and in balancing, not in placement. */
 void fair_update_clock(struct wb_exec *x, struct wb_rq *rq);
 /* The same, by schedule(): unless a task that was just queued asked for it. */
 void fair_schedule_clock(struct wb_exec *x, struct wb_rq *rq);

@@ -15,12 +15,14 @@
 void fair_update_clock(struct wb_exec *x, struct wb_rq *rq)
 {
     struct fair_rq *r = fair_rq(rq);
+    fair_rows_touch(&fair_of(x)->rows, rq->cpu);
     if (r->clock_kept && fair_of(x)->v->release < FAIR_5_4) return; /* then nobody updates it */
     r->clock = fair_ns(x);
 }
 
 void fair_schedule_clock(struct wb_exec *x, struct wb_rq *rq)
 {
+    fair_rows_touch(&fair_of(x)->rows, rq->cpu);
     if (!fair_rq(rq)->clock_kept) fair_update_clock(x, rq);
 }
 

@@ -42,6 +42,32 @@ static void add_cpu(const struct fair_sim *f, struct fair_group *s, const struct
     s->runnable += fair_cpu_runnable(r);
 }
 
+static bool idle(const struct fair_sim *f, const struct wb_rq *rq, const struct wb_task *t)
+{
+    (void)t;
+    return fair_idle_cpu(f, rq);
+}
+
+/* A whole group by its rows (fair_rows.h): when no CPU of it is left out, and none is brought up to date on the way.
+ * Extremes of single CPUs count up to 2.6.36 only. */
+static bool sum_rows(struct wb_exec *x, struct wb_balance *b, struct fair_group *s)
+{
+    struct fair_sim *f = fair_of(x);
+    if (!f->rows.row || fair_pass(x)->excluded.n || b->exec_cpu != x->cpu) return false;
+    if (f->v->release == FAIR_5_4 && fair_newly_idle(b) && f->bal.nohz_has_blocked) return false;
+    wb_scan_rqs(x, &s->sg->mask);
+    struct fair_row_sum sum = fair_rows_sum(x->sim, f, s->sg);
+    s->load = s->tasks = sum.load;
+    s->util = sum.util;
+    s->runnable = sum.runnable;
+    s->nr = sum.nr;
+    s->h_nr = sum.h_nr;
+    s->overloaded = sum.max_nr > 1;
+    if (sum.empty) s->idle_cpus = fair_rows_idle(x->sim, f, s->sg, NULL, idle);
+    if (s->nr) b->flags &= ~(uint32_t)LADDER_SD_IDLE;
+    return true;
+}
+
 void fair_group_sum(struct wb_exec *x, struct wb_balance *b, struct wb_sg *g, bool local, struct fair_group *s)
 {
     const struct fair_sim *f = fair_of(x);
@@ -49,6 +75,7 @@ void fair_group_sum(struct wb_exec *x, struct wb_balance *b, struct wb_sg *g, bo
     uint32_t idx = load_index(b);
     cpu_id c = g->first;
     *s = (struct fair_group){.sg = g, .weight = g->weight, .capacity = g->power, .min_cpu = UINT64_MAX};
+    if (sum_rows(x, b, s)) return;
     for (uint32_t n = 0; n < g->weight; n++, c = wb_mask_next(&g->mask, c + 1)) {
         if (ladder_is_excluded(&pass->excluded, c)) continue;
         const struct wb_rq *rq = look(x, b, c);

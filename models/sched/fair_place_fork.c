@@ -37,10 +37,27 @@ static struct wb_rq *look(struct ladder_descent *d, cpu_id c)
     return wb_rq(d->x->sim, c);
 }
 
-/* Its load is part of this CPU's: not before it was ever queued. */
+/* The CPU whose load has its own as a part: none before it was ever queued. */
+static cpu_id own_cpu(const struct fair_task *p)
+{
+    return p->attached ? p->t->cpu : WB_NO_CPU;
+}
+
 static bool counted_there(const struct wb_rq *rq, const struct fair_task *p)
 {
-    return p->t->cpu == rq->cpu && p->attached;
+    return rq->cpu == own_cpu(p);
+}
+
+/* The looks at a whole group at once, when it has nothing of the task (fair_rows.h). False: not so. */
+static bool look_at_rows(struct ladder_descent *d, const struct wb_sg *g, struct fair_row_sum *sum)
+{
+    struct fair_sim *f = fair_of(d->x);
+    cpu_id own = own_cpu(fair_task(d->t));
+    if (!f->rows.row || (own != WB_NO_CPU && wb_mask_test(&g->mask, own))) return false;
+    wb_scan_rqs(d->x, &g->mask);
+    d->scanned += g->weight;
+    *sum = fair_rows_sum(d->x->sim, f, g);
+    return true;
 }
 
 static uint64_t load_without(const struct fair_sim *f, const struct wb_rq *rq, const struct fair_task *p)
@@ -61,7 +78,7 @@ struct spare {
     uint64_t runnable, avg, room; /* loads per capacity; most spare capacity of one CPU */
 };
 
-static struct spare sum_spare(struct ladder_descent *d, const struct wb_sg *g)
+static struct spare sum_queues(struct ladder_descent *d, const struct wb_sg *g)
 {
     const struct fair_sim *f = fair_of(d->x);
     struct spare s = {0};
@@ -72,6 +89,17 @@ static struct spare sum_spare(struct ladder_descent *d, const struct wb_sg *g)
         s.avg += fair_rq(rq)->avg.load_avg;
         s.room = WB_MAX(s.room, spare_without(f, rq, fair_task(d->t)));
     }
+    return s;
+}
+
+static struct spare sum_spare(struct ladder_descent *d, const struct wb_sg *g)
+{
+    struct fair_row_sum sum;
+    struct spare s;
+    if (look_at_rows(d, g, &sum))
+        s = (struct spare){.runnable = sum.load, .avg = sum.load_avg, .room = sum.room};
+    else
+        s = sum_queues(d, g);
     s.runnable = s.runnable * PELT_SCALE / g->power;
     s.avg = s.avg * PELT_SCALE / g->power;
     return s;
@@ -135,26 +163,54 @@ static struct wb_sg *group_by_spare(struct ladder_descent *d, const struct wb_sd
 
 /* ---- 5.5 and later ---- */
 
-static void sum_group(struct ladder_descent *d, const struct wb_sd *sd, struct wb_sg *g, struct fair_group *s)
+static void add_queue(const struct ladder_descent *d, struct fair_group *s, const struct wb_rq *rq)
 {
     const struct fair_sim *f = fair_of(d->x);
     const struct fair_task *p = fair_task(d->t);
-    cpu_id c = g->first;
+    bool there = counted_there(rq, p), queued = there && d->t->on_rq;
+    s->load += load_without(f, rq, p);
+    s->util += fair_cpu_util_without(f, fair_rq(rq), p);
+    uint64_t runnable = fair_cpu_runnable(fair_rq(rq));
+    s->runnable += there ? runnable - WB_MIN(runnable, p->avg.runnable_avg) : runnable;
+    s->h_nr += fair_nr_runnable(f, fair_rq(rq)) - queued;
+    s->nr += rq->nr_running - queued;
+    bool idle = rq->nr_running == (uint32_t)queued && !rq->wake_list && (wb_idle_cpu(rq) || rq->curr == d->t);
+    s->idle_cpus += idle;
+    if (s->misfit && fair_fits(fair_task_util_est(f, p), fair_capacity(f, rq->cpu))) s->misfit = 0;
+}
+
+static void add_queues(struct ladder_descent *d, struct fair_group *s)
+{
+    cpu_id c = s->sg->first;
+    for (uint32_t n = 0; n < s->sg->weight; n++, c = wb_mask_next(&s->sg->mask, c + 1)) add_queue(d, s, look(d, c));
+}
+
+/* idle_cpu_without of an empty queue. */
+static bool idle_without(const struct fair_sim *f, const struct wb_rq *rq, const struct wb_task *t)
+{
+    (void)f;
+    return !rq->wake_list && (wb_idle_cpu(rq) || rq->curr == t);
+}
+
+static void add_rows(struct ladder_descent *d, struct fair_group *s, const struct fair_row_sum *sum)
+{
+    s->load = sum->load;
+    s->util = sum->util;
+    s->runnable = sum->runnable;
+    s->h_nr = sum->h_nr;
+    s->nr = sum->nr;
+    if (sum->empty) s->idle_cpus = fair_rows_idle(d->x->sim, fair_of(d->x), s->sg, d->t, idle_without);
+}
+
+static void sum_group(struct ladder_descent *d, const struct wb_sd *sd, struct wb_sg *g, struct fair_group *s)
+{
+    struct fair_row_sum sum;
     *s = (struct fair_group){.sg = g, .capacity = g->power, .weight = g->weight};
     s->misfit = sd->flags & WB_SD_ASYM_CAPACITY ? 1 : 0;
-    for (uint32_t n = 0; n < g->weight; n++, c = wb_mask_next(&g->mask, c + 1)) {
-        const struct wb_rq *rq = look(d, c);
-        bool there = counted_there(rq, p), queued = there && d->t->on_rq;
-        s->load += load_without(f, rq, p);
-        s->util += fair_cpu_util_without(f, fair_rq(rq), p);
-        uint64_t runnable = fair_cpu_runnable(fair_rq(rq));
-        s->runnable += there ? runnable - WB_MIN(runnable, p->avg.runnable_avg) : runnable;
-        s->h_nr += fair_nr_runnable(f, fair_rq(rq)) - queued;
-        s->nr += rq->nr_running - queued;
-        bool idle = rq->nr_running == (uint32_t)queued && !rq->wake_list && (wb_idle_cpu(rq) || rq->curr == d->t);
-        s->idle_cpus += idle;
-        if (s->misfit && fair_fits(fair_task_util_est(f, p), fair_capacity(f, c))) s->misfit = 0;
-    }
+    if (!s->misfit && look_at_rows(d, g, &sum))
+        add_rows(d, s, &sum);
+    else
+        add_queues(d, s);
     s->type = fair_group_type(sd->level->imbalance_pct, s);
     bool busy = s->type == FAIR_GROUP_FULLY_BUSY || s->type == FAIR_GROUP_OVERLOADED;
     if (busy) s->avg_load = s->load * PELT_SCALE / s->capacity;

@@ -182,7 +182,7 @@ static bool scan_cluster(struct scan *s, cpu_id target)
     {
         if (wb_mask_test(s->left, c) && consider(s, c, FAIR_W_CLUSTER)) return true;
     }
-    for (uint32_t i = 0; i < s->left->nwords; i++) s->left->w[i] &= ~g->mask.w[i];
+    for (uint32_t i = s->left->skip; i < s->left->nwords - s->left->tail; i++) s->left->w[i] &= ~g->mask.w[i];
     return false;
 }
 
@@ -217,7 +217,9 @@ static void learn_cost(const struct placing *k, uint64_t ns)
 static void fill_left(const struct scan *s)
 {
     const struct wb_cpumask *span = s->llc->span, *allowed = s->k->p->t->allowed;
-    for (uint32_t i = 0; i < s->left->nwords; i++) s->left->w[i] = span->w[i] & allowed->w[i];
+    s->left->skip = span->skip; /* words outside the span keep what they had */
+    s->left->tail = span->tail;
+    for (uint32_t i = span->skip; i < span->nwords - span->tail; i++) s->left->w[i] = span->w[i] & allowed->w[i];
 }
 
 /* select_idle_cpu, 5.12 and later. */

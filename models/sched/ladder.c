@@ -123,10 +123,10 @@ static uint64_t group_load(struct ladder_descent *d, const struct wb_sg *g, bool
 {
     uint64_t sum = 0;
     cpu_id c = g->first;
+    wb_scan_rqs(d->x, &g->mask);
+    d->scanned += g->weight;
     for (uint32_t n = 0; n < g->weight; n++, c = wb_mask_next(&g->mask, c + 1)) {
         const struct wb_rq *rq = wb_rq(d->x->sim, c);
-        if (c != d->x->cpu) wb_scan_rq(d->x, c);
-        d->scanned++;
         sum += local ? d->loads->source(d->x, rq, idx) : d->loads->target(d->x, rq, idx);
     }
     return sum * d->loads->scale / WB_MAX(g->power, 1u);

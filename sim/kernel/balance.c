@@ -84,6 +84,28 @@ void wb_scan_rq(struct wb_exec *x, cpu_id cpu)
     scan(x, cpu, WB_FN_SCAN_RQ);
 }
 
+/* A full segment takes everything under its last label (wb_charge), so only the sum matters. */
+static void scan_word(struct wb_exec *x, uint32_t k, uint64_t which)
+{
+    struct wb_sim *s = x->sim;
+    sim_time walk = (sim_time)__builtin_popcountll(which) * s->fn[WB_FN_SCAN_RQ].cost;
+    sim_time lines = wb_line_read_set(s->hw, x->cpu, s->rq_lines + k * 64, which, s->now);
+    wb_charge(x, WB_FN_SCAN_RQ, WB_CAT_LINE, walk + lines);
+}
+
+void wb_scan_rqs(struct wb_exec *x, const struct wb_cpumask *m)
+{
+    for (uint32_t k = m->skip; k < m->nwords - m->tail; k++) {
+        uint64_t which = m->w[k];
+        if (k == x->cpu >> 6) which &= ~(1ull << (x->cpu & 63));
+        while (which && (x->seg->nparts < WB_SEG_PARTS || x->sim->behind.w[k] & which)) {
+            wb_scan_rq(x, k * 64 + (cpu_id)__builtin_ctzll(which));
+            which &= which - 1;
+        }
+        if (which) scan_word(x, k, which);
+    }
+}
+
 void wb_scan_idle(struct wb_exec *x, cpu_id cpu)
 {
     scan(x, cpu, WB_FN_SCAN_CPU);

@@ -36,7 +36,7 @@ static void build_cpu(struct wb_sim *s, cpu_id id)
     c->rq.policy = wb_sim_alloc(s, s->ops->rq_bytes);
     wb_spin_init(s, &c->rq.lock);
     if (s->k.one_rq_lock) share_rq_lock(s, c);
-    c->rq_line = wb_sim_line(s);
+    c->rq_line = s->rq_lines + id;
     c->list_line = wb_sim_line(s);
     c->flag_line = wb_sim_line(s);
     exec_init(&c->irq, s, c->irq_stack, sizeof c->irq_stack);
@@ -243,6 +243,10 @@ static int build_kernel(struct wb_sim *s, const struct wb_run_options *opt, stru
     s->jiffies_start = 10 * s->k.hz;
     if (evq_init(&s->q, 64)) return -1;
     build_all_mask(s);
+    s->behind = (struct wb_cpumask){.ncpus = s->ncpus, .nwords = WB_CPUMASK_WORDS(s->ncpus)};
+    s->behind.w = wb_sim_alloc(s, s->behind.nwords * sizeof *s->behind.w);
+    s->rq_lines = wb_sim_line(s);
+    for (cpu_id c = 1; c < s->ncpus; c++) (void)wb_sim_line(s);
     for (cpu_id c = 0; c < s->ncpus; c++) build_cpu(s, c);
     build_idle_tasks(s);
     if (build_ticks(s) || build_domains(s, d)) return -1;

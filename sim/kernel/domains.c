@@ -129,6 +129,7 @@ static const struct wb_cpumask *keep(struct builder *b, struct wb_cpumask m)
 {
     struct wb_cpumask *k = wb_sim_alloc(b->s, sizeof *k);
     *k = m;
+    wb_mask_trim(k);
     return k;
 }
 

@@ -68,6 +68,7 @@ void tick_consider_skip(struct wb_sim *s, struct wb_cpu *c)
     e->next = tickring_next_index(&s->ticks, c->id);
     e->until = e->next + k;
     e->active = true;
+    wb_mask_set(&s->behind, c->id);
     tickring_skip(&s->ticks, c->id, k);
     s->horizon_valid = false;
 }
@@ -120,6 +121,7 @@ void tick_catch_up(struct wb_sim *s, struct wb_cpu *c)
     struct tick_elision *e = &c->elide;
     if (WB_LIKELY(!e->active)) return;
     e->active = false;
+    wb_mask_clear(&s->behind, c->id);
     uint64_t n = 0;
     sim_time under_way = 0;
     while (due(s, c)) {

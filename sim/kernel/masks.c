@@ -51,6 +51,7 @@ static const struct wb_cpumask *copy(struct wb_sim *s, const struct wb_cpumask *
     struct wb_cpumask *k = wb_sim_alloc(s, sizeof *k);
     *k = (struct wb_cpumask){.ncpus = m->ncpus, .nwords = m->nwords, .w = wb_sim_alloc(s, m->nwords * sizeof *m->w)};
     memcpy(k->w, m->w, m->nwords * sizeof *m->w);
+    wb_mask_trim(k);
     return k;
 }
 

@@ -244,9 +244,18 @@ const struct wb_result *wb_sim_result(struct wb_sim *s)
     return s->result = r;
 }
 
+/* Tasks of the kernel come first: two per CPU. */
 struct wb_sim_counts wb_sim_counts(const struct wb_sim *s)
 {
-    return (struct wb_sim_counts){.events = s->popped, .stale = s->stale, .inlined = s->inlined};
+    struct wb_sim_counts n = {
+        .events = s->popped, .stale = s->stale, .inlined = s->inlined, .wakeups = s->count.wakeups};
+    for (uint32_t i = 2 * s->ncpus; i < s->ntasks; i++) n.born += s->task[i]->state != WB_NEW;
+    return n;
+}
+
+void wb_sim_post_segments(struct wb_sim *s, bool all)
+{
+    s->no_inline = all;
 }
 
 void result_free(struct wb_sim *s)

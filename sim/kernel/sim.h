@@ -166,7 +166,7 @@ struct noise_source {
 
 /* Counters that are only ever added to, and their values when the warm-up ended. */
 struct totals {
-    uint64_t wakeups_remote, wakeups_sync, preemptions, ipis, idle_entries, ticks;
+    uint64_t wakeups, wakeups_remote, wakeups_sync, preemptions, ipis, idle_entries, ticks;
     uint64_t balance_calls[WB_BAL_N], balance_pulled[WB_BAL_N];
     uint64_t migrations[WB_MIG_N];
     sim_time idle_waiting;
@@ -227,6 +227,8 @@ struct wb_sim {
     bool hole;                /* the top of q is being handled and will be replaced by the next push */
     struct tickring ticks;
     struct wb_cpu *cpu;
+    struct wb_cpumask behind; /* CPUs whose skipped ticks have not been applied (elide.active) */
+    uint32_t rq_lines;        /* rq_line of CPU c is this + c, so that scans go through them side by side */
     uint32_t ncpus, ntasks, tasks_room, noise_n;
     struct wb_task **task;
     const struct wb_policy_ops *ops;

@@ -170,6 +170,8 @@ int memory_layout(struct wb_sim *s)
     struct wb_machine_sizes sizes = {.regions = WB_MAX(s->nregions, 1u),
                                      .pages = WB_MAX(s->npages, 1u),
                                      .lines = WB_MAX(s->nlines, 1u),
+                                     .walked_first = s->rq_lines,
+                                     .walked = s->ncpus > 2 ? s->ncpus : 0,
                                      .page_bytes = s->page_bytes ? s->page_bytes : 4096};
     s->hw = wb_machine_state_new(s->machine, &sizes);
     if (!s->hw) return -1;

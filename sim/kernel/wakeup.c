@@ -22,6 +22,7 @@ static void count_wakeup(struct wb_exec *x, const struct ttwu *f)
     struct wb_sim *s = x->sim;
     s->count.wakeups_sync += (f->flags & WB_WF_SYNC) != 0;
     s->count.wakeups_remote += f->t->cpu != x->cpu;
+    s->count.wakeups++;
     if (s->totals) s->totals[f->t->id].wakeups++;
     f->t->last_waker = x->task->id;
     f->t->woken_by_irq = x->level != WB_LEVEL_TASK;

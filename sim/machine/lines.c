@@ -24,11 +24,12 @@ _Static_assert(WB_CPUS_MAX <= 1u << LINE_CPU_BITS, "a line names two CPUs");
 
 void lines_init(struct wb_machine_state *s)
 {
+    s->near.cpu = WB_NO_CPU;
     s->line_free = WB_NO_LINE;
     s->line_fresh = 0;
     s->line_epoch = 0;
     s->maps.free = NO_MAP;
-    s->maps.fresh = s->maps.hand = 0;
+    s->maps.fresh = s->maps.hand = s->maps.walked;
 }
 
 static bool is_alive(const struct line *l)
@@ -93,10 +94,15 @@ static uint64_t *map_word(const struct wb_machine_state *s, const struct line *l
     return s->maps.w + (size_t)k * s->maps.nmaps + map_of(l);
 }
 
+/* The sharers among CPUs 64 k to 64 k + 63. */
+static uint64_t map_bits(const struct wb_machine_state *s, const struct line *l, uint32_t k)
+{
+    return map_some(s, l)[k >> 6] >> (k & 63) & 1 ? *map_word(s, l, k) : 0;
+}
+
 static bool map_has(const struct wb_machine_state *s, const struct line *l, cpu_id c)
 {
-    uint32_t k = c >> 6;
-    return map_some(s, l)[k >> 6] >> (k & 63) & 1 && *map_word(s, l, k) >> (c & 63) & 1;
+    return map_bits(s, l, c >> 6) >> (c & 63) & 1;
 }
 
 static void name_cpus(struct line *l, uint32_t a, uint32_t b)
@@ -108,23 +114,23 @@ static void name_cpus(struct line *l, uint32_t a, uint32_t b)
 static void drop_map(struct wb_machine_state *s, const struct line *l)
 {
     uint32_t i = map_of(l);
+    if (i < s->maps.walked) return; /* the line's own */
     s->maps.line[i] = WB_NO_LINE;
     s->maps.next[i] = s->maps.free;
     s->maps.free = i;
 }
 
-/* An empty map for the line. */
-static void take_map(struct wb_machine_state *s, line_id id)
+/* A map of the pool; who has one must give it up when none is left. */
+static uint32_t pool_map(struct wb_machine_state *s, line_id id)
 {
     struct sharer_maps *p = &s->maps;
-    struct line *l = &s->line[id];
     if (p->free == NO_MAP && p->fresh < p->nmaps) {
         p->next[p->fresh] = NO_MAP;
         p->free = p->fresh++;
     }
     if (p->free == NO_MAP) {
         struct line *loser = &s->line[p->line[p->hand]];
-        p->hand = (p->hand + 1) % p->nmaps;
+        if (++p->hand == p->nmaps) p->hand = p->walked;
         drop_map(s, loser);
         loser->state = LINE_MEMORY;
         name_cpus(loser, 0, 0);
@@ -132,9 +138,17 @@ static void take_map(struct wb_machine_state *s, line_id id)
     uint32_t i = p->free;
     p->free = p->next[i];
     p->line[i] = id;
+    return i;
+}
+
+/* An empty map for the line. */
+static void take_map(struct wb_machine_state *s, line_id id)
+{
+    struct line *l = &s->line[id];
+    uint32_t own = id - s->maps.walked_first, i = own < s->maps.walked ? own : pool_map(s, id);
     l->state = LINE_MANY;
     name_cpus(l, i >> LINE_CPU_BITS, i);
-    memset(map_some(s, l), 0, p->nsums * sizeof(uint64_t));
+    memset(map_some(s, l), 0, s->maps.nsums * sizeof(uint64_t));
 }
 
 static void set_bit(struct wb_machine_state *s, const struct line *l, cpu_id c)
@@ -162,10 +176,15 @@ static void add_sharer(struct wb_machine_state *s, line_id id, cpu_id c)
     set_bit(s, l, c);
 }
 
-static bool is_sharer(const struct wb_machine_state *s, const struct line *l, cpu_id c)
+static inline bool is_sharer(const struct wb_machine_state *s, const struct line *l, cpu_id c)
 {
     if (l->state == LINE_SHARED) return l->a == c || l->b == c;
     return l->state == LINE_MANY && map_has(s, l, c);
+}
+
+static inline bool has_copy(const struct wb_machine_state *s, const struct line *l, cpu_id c)
+{
+    return l->state == LINE_MODIFIED ? l->a == c : is_sharer(s, l, c);
 }
 
 static bool is_shared(const struct line *l)
@@ -220,9 +239,20 @@ static enum wb_distance diameter(const struct wb_topology *t)
     return t->level[WB_LVL_LLC].ngroups > 1 ? WB_FAR_PACKAGE : WB_FAR_LLC;
 }
 
-/* Small spans around the CPU are asked first, the nearest first: thousands may share a line, and nearly all of them are
- * far away. The rest is looked through until nobody can be nearer. */
-static bool find_nearest(const struct wb_machine_state *s, const struct line *l, struct search *q)
+/* Is one of these CPUs, but for cpu itself, a sharer? */
+static bool map_meets(const struct wb_machine_state *s, const struct line *l, const struct wb_cpumask *m, cpu_id cpu)
+{
+    for (uint32_t k = m->skip; k < m->nwords - m->tail; k++) {
+        uint64_t v = map_bits(s, l, k) & m->w[k];
+        if (k == cpu >> 6) v &= ~(1ull << (cpu & 63));
+        if (v) return true;
+    }
+    return false;
+}
+
+/* Spans around a CPU of at most this many, the nearest first. They are kept for the next line, since who looks at one
+ * often looks at many. */
+static const struct near_spans *spans_around(struct wb_machine_state *s, cpu_id cpu)
 {
     enum { SMALL = 64 };
     static const struct {
@@ -233,29 +263,45 @@ static bool find_nearest(const struct wb_machine_state *s, const struct line *l,
                 {WB_LVL_LLC, WB_FAR_LLC},
                 {WB_LVL_PACKAGE, WB_FAR_PACKAGE},
                 {WB_LVL_NODE, WB_FAR_NODE}};
+    const struct wb_topology *t = s->m->topo;
+    struct near_spans *k = &s->near;
     uint32_t seen = 1; /* CPUs of the span before; the spans nest, so one as large is the same */
-    q->enough = WB_FAR_REMOTE;
+    _Static_assert(WB_ARRAY_SIZE(ring) == WB_ARRAY_SIZE(k->span), "a span for each level");
+    if (k->cpu == cpu) return k;
+    *k = (struct near_spans){.cpu = cpu, .beyond = WB_FAR_REMOTE};
     for (size_t i = 0; i < WB_ARRAY_SIZE(ring); i++) {
         uint32_t n;
-        if (ring[i].level == WB_LVL_CLUSTER && q->topo->nlevels <= 2) continue;
-        const cpu_id *c = wb_topo_members(q->topo, ring[i].level, q->cpu, &n);
+        if (ring[i].level == WB_LVL_CLUSTER && t->nlevels <= 2) continue;
+        (void)wb_topo_members(t, ring[i].level, cpu, &n);
         if (n == seen) continue;
         if (n > SMALL) {
-            q->enough = ring[i].far;
+            k->beyond = ring[i].far;
             break;
         }
         seen = n;
-        q->far = ring[i].far;
-        for (uint32_t k = 0; k < n; k++)
-            if (c[k] != q->cpu && map_has(s, l, c[k])) return true;
+        k->span[k->n].far = ring[i].far;
+        k->span[k->n++].mask = wb_topo_mask(t, ring[i].level, cpu);
+    }
+    return k;
+}
+
+/* Small spans around the CPU are asked first: thousands may share a line, and nearly all of them are far away. The rest
+ * is looked through until nobody can be nearer. */
+static bool find_nearest(const struct wb_machine_state *s, const struct line *l, const struct near_spans *near,
+                         struct search *q)
+{
+    for (uint32_t i = 0; i < near->n; i++) {
+        q->far = near->span[i].far;
+        if (map_meets(s, l, near->span[i].mask, q->cpu)) return true;
     }
     q->far = WB_FAR_SELF;
+    q->enough = near->beyond;
     look_at_all(s, l, q);
     return q->found;
 }
 
 /* Nearest or farthest sharer other than cpu; false when there is none. */
-static bool find_sharer(const struct wb_machine_state *s, const struct line *l, cpu_id cpu, bool farthest,
+static bool find_sharer(struct wb_machine_state *s, const struct line *l, cpu_id cpu, bool farthest,
                         enum wb_distance *d)
 {
     const struct wb_topology *t = s->m->topo;
@@ -267,7 +313,7 @@ static bool find_sharer(const struct wb_machine_state *s, const struct line *l, 
         q.enough = diameter(t);
         look_at_all(s, l, &q);
     } else {
-        q.found = find_nearest(s, l, &q);
+        q.found = find_nearest(s, l, spans_around(s, cpu), &q);
     }
     *d = q.far;
     return q.found;
@@ -287,18 +333,17 @@ static sim_time bus_delay(const struct wb_machine_state *s, cpu_id cpu, enum wb_
     return shared - full;
 }
 
-/* Time the line travels to cpu for a read: from the nearest sharer or from memory; 0: cpu has it. */
-static sim_time read_trip(const struct wb_machine_state *s, const struct line *l, cpu_id cpu, enum wb_distance *from)
+/* Time the line travels to cpu, which has no copy, for a read: from the nearest sharer or from memory. */
+static sim_time read_trip(struct wb_machine_state *s, const struct line *l, cpu_id cpu, enum wb_distance *from)
 {
     const struct wb_machine_spec *p = &s->m->spec;
     *from = WB_FAR_SELF;
-    if (is_sharer(s, l, cpu)) return 0;
     if (is_shared(l) && p->clean_forward && find_sharer(s, l, cpu, false, from)) return p->clean[*from].latency;
     return p->memory[0].latency;
 }
 
 /* The same for a write: the farthest sharer must let go; who has no copy fetches one meanwhile. */
-static sim_time write_trip(const struct wb_machine_state *s, const struct line *l, cpu_id cpu, enum wb_distance *from)
+static sim_time write_trip(struct wb_machine_state *s, const struct line *l, cpu_id cpu, enum wb_distance *from)
 {
     const struct wb_machine_spec *p = &s->m->spec;
     bool sharer = is_sharer(s, l, cpu);
@@ -310,7 +355,7 @@ static sim_time write_trip(const struct wb_machine_state *s, const struct line *
     return sharer ? 0 : p->memory[0].latency;
 }
 
-static sim_time line_trip(const struct wb_machine_state *s, const struct line *l, cpu_id cpu, bool write,
+static sim_time line_trip(struct wb_machine_state *s, const struct line *l, cpu_id cpu, bool write,
                           enum wb_distance *from)
 {
     if (l->state != LINE_MODIFIED) return write ? write_trip(s, l, cpu, from) : read_trip(s, l, cpu, from);
@@ -336,18 +381,27 @@ static void become_modified(struct wb_machine_state *s, struct line *l, cpu_id c
     name_cpus(l, cpu, cpu);
 }
 
-/* Somebody else has a copy, or nobody; or the queue is long. */
-WB_APART static void access_any(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
-                                struct wb_line_cost *out)
+/* Who has a copy reads it at once, and nothing changes. */
+static void read_own(const struct wb_machine_state *s, sim_time now, struct wb_line_cost *out)
+{
+    sim_time local = s->m->line_local[WB_LINE_READ];
+    *out = (struct wb_line_cost){.done = now + local, .local = local, .from = WB_FAR_SELF};
+}
+
+static inline void access_line(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
+                               struct wb_line_cost *out)
 {
     WB_CHECK(cpu < s->m->topo->ncpus && id < s->line_fresh && is_alive(&s->line[id]), "CPU %u line %u", cpu, id);
-    if (WB_UNLIKELY(now > s->line_epoch + EPOCH_MAX)) move_epoch(s, now);
     struct line *l = &s->line[id];
     bool write = op != WB_LINE_READ;
+    if (!write && has_copy(s, l, cpu)) {
+        read_own(s, now, out);
+        return;
+    }
     bool modified = l->state == LINE_MODIFIED;
     sim_time trip = line_trip(s, l, cpu, write, &out->from);
     sim_time local = s->m->line_local[op];
-    bool hit_read = !write && !trip; /* owner or sharer looks at its own copy */
+    bool hit_read = !write && !trip; /* caches that pass it on in no time */
     sim_time queue_end = hit_read ? now : busy_until(s, id), start = WB_MAX(now, queue_end);
     out->queue = start - now;
     out->transfer = trip ? WB_MAX(trip, local) : 0; /* a transfer was measured with its operation */
@@ -358,6 +412,14 @@ WB_APART static void access_any(struct wb_machine_state *s, cpu_id cpu, line_id 
         become_modified(s, l, cpu);
     else if (!(modified && hit_read))
         become_shared(s, id, cpu);
+}
+
+/* Somebody else has a copy, or nobody; or the queue is long. */
+WB_APART static void access_any(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
+                                struct wb_line_cost *out)
+{
+    if (WB_UNLIKELY(now > s->line_epoch + EPOCH_MAX)) move_epoch(s, now);
+    access_line(s, cpu, id, op, now, out);
 }
 
 /* The owner's access is by far the most common. Its reads do not queue, its writes may stand behind a transfer. */
@@ -386,6 +448,18 @@ void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_
     out->local = local;
     out->done = start + local;
     out->from = WB_FAR_SELF;
+}
+
+sim_time wb_line_read_set(struct wb_machine_state *s, cpu_id cpu, line_id first, uint64_t which, sim_time now)
+{
+    sim_time sum = 0;
+    if (WB_UNLIKELY(now > s->line_epoch + EPOCH_MAX)) move_epoch(s, now);
+    for (; which; which &= which - 1) {
+        struct wb_line_cost c;
+        access_line(s, cpu, first + (line_id)__builtin_ctzll(which), WB_LINE_READ, now, &c);
+        sum += c.done - now;
+    }
+    return sum;
 }
 
 sim_time wb_line_busy_until(const struct wb_machine_state *s, line_id l)

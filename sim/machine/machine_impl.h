@@ -117,15 +117,28 @@ struct line {
 };
 _Static_assert(sizeof(struct line) == 8, "a pipe has twenty of them");
 #define MAP_POOL_BYTES ((size_t)64 << 20) /* of address space; only maps that were in use cost memory */
-/* Word k of map i is w[k * nmaps + i]: who scans many lines asks the same word of each, one behind the other. A word
- * counts while its bit in `some` is set, so that an empty map needs no clearing and a sparse one no searching. */
+/* Word k of map i is w[k * nmaps + i]: who scans many lines asks the same word of each, one behind the other. So that
+ * they are side by side, lines that are walked have maps of their own, which come first. A word counts while its bit
+ * in `some` is set, so that an empty map needs no clearing and a sparse one no searching. */
 struct sharer_maps {
     uint32_t nwords, nmaps, nsums;
+    uint32_t walked_first, walked; /* these lines have the maps from 0 on */
     uint64_t *w;
     uint64_t *some; /* [nmaps * nsums] */
     line_id *line;  /* which line uses a map, WB_NO_LINE = free */
     uint32_t *next;
     uint32_t free, fresh, hand; /* free list, then those never used, then a round robin hand */
+};
+
+/* The small spans that a CPU is in, those that say nothing new left out (lines.c). */
+struct near_spans {
+    cpu_id cpu; /* WB_NO_CPU: of nobody yet */
+    uint32_t n;
+    enum wb_distance beyond; /* nobody outside of them is nearer */
+    struct {
+        enum wb_distance far;
+        const struct wb_cpumask *mask;
+    } span[5];
 };
 
 /* ---- bus.c ---- */
@@ -165,6 +178,7 @@ struct wb_machine_state {
     sim_time line_epoch;
     uint32_t line_free, line_fresh;
     struct sharer_maps maps;
+    struct near_spans near;
     struct server *server;
     struct job_link *job; /* [ncpus * WB_STAGE_SERVERS] */
 };

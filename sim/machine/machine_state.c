@@ -36,7 +36,7 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     struct wb_machine_state dummy;
     if (!s) s = &dummy;
     uint32_t nwords = WB_CPUMASK_WORDS(t->ncpus);
-    uint32_t nmaps = (uint32_t)WB_MIN(z->lines, MAP_POOL_BYTES / (nwords * sizeof(uint64_t)));
+    uint32_t nmaps = z->walked + (uint32_t)WB_MIN(z->lines, MAP_POOL_BYTES / (nwords * sizeof(uint64_t)));
     piece(l, 1, sizeof *s);
     s->cache = piece(l, t->ncaches, sizeof *s->cache);
     s->region = piece(l, (size_t)z->regions + z->pages, sizeof *s->region);
@@ -52,6 +52,8 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     s->line_late = piece(l, z->lines, sizeof *s->line_late);
     s->maps.nwords = nwords;
     s->maps.nmaps = nmaps;
+    s->maps.walked_first = z->walked_first;
+    s->maps.walked = z->walked;
     s->maps.nsums = (nwords + 63) / 64;
     s->maps.w = piece(l, (size_t)nmaps * nwords, sizeof *s->maps.w);
     s->maps.some = piece(l, (size_t)nmaps * s->maps.nsums, sizeof *s->maps.some);

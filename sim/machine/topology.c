@@ -116,6 +116,7 @@ static void fill_masks(struct builder *b, struct wb_topo_groups *g)
         if (g->first[i + 1] - g->first[i] < 2) continue;
         mask[i] = (struct wb_cpumask){.ncpus = b->n, .nwords = words, .w = w};
         for (uint32_t k = g->first[i]; k < g->first[i + 1]; k++) wb_mask_set(&mask[i], g->member[k]);
+        wb_mask_trim(&mask[i]);
         w += words;
     }
     g->mask = mask;

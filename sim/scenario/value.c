@@ -274,7 +274,7 @@ static int make_cpus(const struct value_context *x, const struct wb_key *row, co
     out->text = node->text;
     if (!strcmp(node->text, "free") || !strcmp(node->text, "all")) return 0;
     uint64_t words[WB_CPUMASK_WORDS(WB_CPUS_MAX)] = {0};
-    struct wb_cpumask mask = {WB_CPUS_MAX, WB_ARRAY_SIZE(words), words};
+    struct wb_cpumask mask = {.ncpus = WB_CPUS_MAX, .nwords = WB_ARRAY_SIZE(words), .w = words};
     const char *why = NULL;
     size_t at = 0;
     if (wb_mask_parse(node->text, &mask, &why, &at) < 0)

@@ -30,7 +30,8 @@ static void try_quantity(const char *text, enum wb_unit unit)
 static void try_cpus(const char *text)
 {
     uint64_t words[2][WB_CPUMASK_WORDS(200)];
-    struct wb_cpumask m = {200, WB_CPUMASK_WORDS(200), words[0]}, back = {200, WB_CPUMASK_WORDS(200), words[1]};
+    struct wb_cpumask m = {.ncpus = 200, .nwords = WB_CPUMASK_WORDS(200), .w = words[0]},
+                      back = {.ncpus = 200, .nwords = WB_CPUMASK_WORDS(200), .w = words[1]};
     const char *why = NULL;
     size_t at = SIZE_MAX;
     char list[1024];

@@ -114,6 +114,11 @@ void wb_scan_rq(struct wb_exec *x, cpu_id cpu)
     x->sim->scans++;
     (void)cpu;
 }
+void wb_scan_rqs(struct wb_exec *x, const struct wb_cpumask *m)
+{
+    WB_FOR_EACH_CPU (c, m)
+        if (c != x->cpu) wb_scan_rq(x, c);
+}
 void wb_scan_idle(struct wb_exec *x, cpu_id cpu)
 {
     wb_scan_rq(x, cpu);

@@ -4,8 +4,8 @@
 
 enum { NCPUS = 130 };
 static uint64_t words[WB_CPUMASK_WORDS(NCPUS)], others[WB_CPUMASK_WORDS(NCPUS)];
-static struct wb_cpumask m = {NCPUS, WB_CPUMASK_WORDS(NCPUS), words};
-static struct wb_cpumask other = {NCPUS, WB_CPUMASK_WORDS(NCPUS), others};
+static struct wb_cpumask m = {.ncpus = NCPUS, .nwords = WB_CPUMASK_WORDS(NCPUS), .w = words};
+static struct wb_cpumask other = {.ncpus = NCPUS, .nwords = WB_CPUMASK_WORDS(NCPUS), .w = others};
 
 static void parse(const char *text, struct wb_cpumask *mask)
 {

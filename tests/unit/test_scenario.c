@@ -183,7 +183,7 @@ static void overrides(void **state)
     assert_string_equal(wb_cfg_str(c, "machine.base"), "other");
     assert_int_equal(wb_cfg_cpus_max(c, "workload[1].cpus"), 1);
     uint64_t w[1];
-    struct wb_cpumask mask = {4, 1, w};
+    struct wb_cpumask mask = {.ncpus = 4, .nwords = 1, .w = w};
     assert_true(wb_cfg_cpus(c, "workload[1].cpus", &mask));
     assert_int_equal(w[0], 3);
     assert_false(wb_cfg_cpus(c, "workload[0].cpus", &mask));

@@ -11,10 +11,14 @@
 
 #define WB_CPUMASK_WORDS(n) (((n) + 63u) / 64u)
 
+/* Scans pass over what is known to be empty: the first `skip` and the last `tail` words (wb_mask_trim; 0: nothing is
+ * known). So who goes through a small span of a large machine pays for the span. Such a mask is not changed any
+ * more. */
 struct wb_cpumask {
     uint32_t ncpus;
     uint32_t nwords;
     uint64_t *w;
+    uint16_t skip, tail;
 };
 
 static inline void wb_mask_set(struct wb_cpumask *m, cpu_id c)
@@ -33,11 +37,13 @@ static inline bool wb_mask_test(const struct wb_cpumask *m, cpu_id c)
 /* First set bit >= from, or WB_NO_CPU. */
 static inline cpu_id wb_mask_next(const struct wb_cpumask *m, cpu_id from)
 {
+    uint32_t end = m->nwords - m->tail;
+    from = WB_MAX(from, m->skip * 64u);
     uint32_t i = from >> 6;
-    if (i >= m->nwords) return WB_NO_CPU;
+    if (i >= end) return WB_NO_CPU;
     uint64_t v = m->w[i] & (~0ull << (from & 63));
     while (!v) {
-        if (++i >= m->nwords) return WB_NO_CPU;
+        if (++i >= end) return WB_NO_CPU;
         v = m->w[i];
     }
     return (cpu_id)(i * 64 + (uint32_t)__builtin_ctzll(v));
@@ -45,6 +51,15 @@ static inline cpu_id wb_mask_next(const struct wb_cpumask *m, cpu_id from)
 static inline cpu_id wb_mask_first(const struct wb_cpumask *m)
 {
     return wb_mask_next(m, 0);
+}
+/* It stays as it is from here on: find out which words scans may pass over. */
+static inline void wb_mask_trim(struct wb_cpumask *m)
+{
+    uint32_t skip = 0, end = m->nwords;
+    while (skip < end && !m->w[skip]) skip++;
+    while (end > skip && !m->w[end - 1]) end--;
+    m->skip = (uint16_t)skip;
+    m->tail = (uint16_t)(m->nwords - end);
 }
 static inline uint32_t wb_mask_count(const struct wb_cpumask *m)
 {
@@ -82,18 +97,20 @@ static inline bool wb_mask_subset(const struct wb_cpumask *a, const struct wb_cp
 /* First CPU that is in both, >= from, or WB_NO_CPU. */
 static inline cpu_id wb_mask_next_and(const struct wb_cpumask *a, const struct wb_cpumask *b, cpu_id from)
 {
+    uint32_t end = WB_MIN(a->nwords - a->tail, b->nwords - b->tail);
+    from = WB_MAX(from, WB_MAX(a->skip, b->skip) * 64u);
     uint32_t i = from >> 6;
-    if (i >= a->nwords) return WB_NO_CPU;
+    if (i >= end) return WB_NO_CPU;
     uint64_t v = a->w[i] & b->w[i] & (~0ull << (from & 63));
     while (!v) {
-        if (++i >= a->nwords) return WB_NO_CPU;
+        if (++i >= end) return WB_NO_CPU;
         v = a->w[i] & b->w[i];
     }
     return (cpu_id)(i * 64 + (uint32_t)__builtin_ctzll(v));
 }
 
 /* Masks of single CPUs. A full-width mask with one bit needs no words of its own: all CPUs with the same bit share a
- * window of zeros around it. So they cost 16 bytes a CPU, not a bit for each pair of CPUs. Windows: zeroed words. */
+ * window of zeros around it. So they cost 24 bytes a CPU, not a bit for each pair of CPUs. Windows: zeroed words. */
 #define WB_MASK_WINDOWS(n) (64u * (2u * (size_t)WB_CPUMASK_WORDS(n) - 1u))
 static inline void wb_mask_windows_init(uint64_t *windows, uint32_t ncpus)
 {
@@ -104,7 +121,11 @@ static inline struct wb_cpumask wb_mask_single(uint64_t *windows, uint32_t ncpus
 {
     uint32_t nwords = WB_CPUMASK_WORDS(ncpus);
     uint64_t *w = windows + (size_t)(c & 63) * (2 * nwords - 1) + (nwords - 1) - (c >> 6);
-    return (struct wb_cpumask){.ncpus = ncpus, .nwords = nwords, .w = w};
+    return (struct wb_cpumask){.ncpus = ncpus,
+                               .nwords = nwords,
+                               .w = w,
+                               .skip = (uint16_t)(c >> 6),
+                               .tail = (uint16_t)(nwords - 1 - (c >> 6))};
 }
 
 #define WB_FOR_EACH_CPU(c, m) for (cpu_id c = wb_mask_first(m); c != WB_NO_CPU; c = wb_mask_next(m, c + 1))

@@ -125,6 +125,8 @@ struct wb_stream wb_sim_stream(struct wb_sim *s, uint64_t entity, uint32_t purpo
 void wb_resched(struct wb_exec *x, struct wb_rq *rq);
 /* Charge a look at another CPU's runqueue line (balancers and scans): transfer by distance, line becomes shared. */
 void wb_scan_rq(struct wb_exec *x, cpu_id cpu);
+/* The same for all CPUs of a set, ascending, but for the own one: byte for byte as one by one. */
+void wb_scan_rqs(struct wb_exec *x, const struct wb_cpumask *m);
 /* The same for placement (idle_cpu() and the like): path cost select_idle_cpu and the line. */
 void wb_scan_idle(struct wb_exec *x, cpu_id cpu);
 /* Move one queued, not running task between locked runqueues: dequeue, migrate, enqueue, preemption check, charge,

@@ -300,6 +300,9 @@ struct wb_machine_sizes {
     uint32_t regions; /* most regions alive at once, pages not counted */
     uint32_t pages;   /* most pages in use at once; what sits in the lists of CPUs is added by the state itself */
     uint32_t lines;   /* most contended lines alive at once */
+    /* Lines that many look through one behind the other (wb_line_read_set), by number. Their sets of sharers do not
+     * come from the pool. */
+    uint32_t walked_first, walked;
     /* Rules of the page lists; 0 = as Linux 2.6.3 .. 2.6.14: pages of 4096, batch = 256 KiB / page size / 4, low = 2
      * batches, high = 6 (low is taken as given when high is). A list of `low` pages takes a batch before it gives
      * one, a list of `high` gives a batch back. */
@@ -423,6 +426,8 @@ line_id wb_line_new(struct wb_machine_state *s);
 void wb_line_free(struct wb_machine_state *s, line_id l);
 void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id l, enum wb_line_op op, sim_time now,
                     struct wb_line_cost *out);
+/* Reads of lines first + i, for the bits i of `which` ascending, all asked for at `now`: the sum of done - now. */
+sim_time wb_line_read_set(struct wb_machine_state *s, cpu_id cpu, line_id first, uint64_t which, sim_time now);
 sim_time wb_line_busy_until(const struct wb_machine_state *s, line_id l);
 cpu_id wb_line_owner(const struct wb_machine_state *s, line_id l); /* WB_NO_CPU: shared or in memory */
 

@@ -73,8 +73,12 @@ struct wb_sim_counts {
     uint64_t events;  /* entries popped from the event set that changed state */
     uint64_t stale;   /* popped and dropped: cancelled in the meantime */
     uint64_t inlined; /* segments that ran ahead without becoming an entry */
+    uint64_t wakeups; /* that found a sleeper, on all CPUs */
+    uint64_t born;    /* tasks of workloads that have been started: forked and placed */
 };
 struct wb_sim_counts wb_sim_counts(const struct wb_sim *s);
+/* From here on every segment is an entry, or not, as with wb_run_options.no_inline: results are the same. */
+void wb_sim_post_segments(struct wb_sim *s, bool all);
 
 /* Bytes that a simulation has taken so far, by its own count: what it asked for (arenas, tables), and the touched pages
  * of what it only reserved. The scenario (configuration, sources) is not in it, nor are result and trace export. */
