@@ -116,19 +116,25 @@ struct pipe_state {
 struct pipe {
     struct wb_channel ch;
     struct pipe_state *st;
-    const char *name;
     struct wb_sleeplock lock;
-    struct wb_waitq rd;    /* one-queue versions use it for both sides */
-    uint32_t line;         /* counters: cursor, used, waiting writers */
-    uint32_t file_line[2]; /* by enum pipe_end: f_count of its struct file */
-    uint32_t slot_line;    /* of the first slot's descriptor; the others follow, slots_per_line on each */
+    struct wb_waitq rd; /* one-queue versions use it for both sides */
+    uint32_t line;      /* counters: cursor, used, waiting writers */
+    uint32_t file_line; /* pipe_file_line() */
+    uint32_t slot_line; /* of the first slot's descriptor, once used; the others follow, slots_per_line on each */
     uint16_t nslots, first, used;
-    bool poll_usage;           /* somebody has polled: every write wakes the read queue (5.5+) */
-    bool filled;               /* the last copy went in */
-    uint32_t oldest, newest;   /* pages of the slots in use, a list (struct wb_page_note), or WB_NO_REGION */
-    uint32_t page, start, len; /* one-page versions: the region and what is in it */
-    uint32_t tmp[2];           /* pages kept for the next write */
-    uint32_t readers, writers, waiting_writers;
+    bool readers : 1, writers : 1; /* the end is open */
+    bool poll_usage : 1;           /* somebody has polled: every write wakes the read queue (5.5+) */
+    bool filled : 1;               /* the last copy went in */
+    union {
+        struct {                     /* PIPE_GEN_RING, PIPE_GEN_HEAD */
+            uint32_t oldest, newest; /* pages of the slots in use, a list (struct wb_page_note), or WB_NO_REGION */
+            uint32_t tmp[2];         /* pages kept for the next write */
+        };
+        struct { /* PIPE_GEN_PAGE, PIPE_GEN_BSD: the region and what is in it */
+            uint32_t page, start, len;
+        };
+    };
+    uint32_t waiting_writers;
     uint32_t holders[2]; /* tasks that hold an end */
     uint64_t in, out;
     struct wb_waitq wr;  /* from PIPE_GEN_HEAD on */
@@ -140,19 +146,34 @@ _Static_assert(PIPE_MAX_BYTES / 4096 <= UINT16_MAX, "slots are counted in 16 bit
 struct pipe_call {
     struct wb_frame h;
     struct pipe *p;
+    int64_t ret;
     uint32_t buf;   /* the caller's buffer region */
     uint32_t chars; /* of the chunk that is being copied */
-    uint64_t off, left;
-    uint64_t min; /* one page: least free room that a copy waits for */
-    int64_t ret;
-    bool wake;  /* do_wakeup */
-    bool was;   /* was_full or was_empty */
-    bool chain; /* wake_next_reader, wake_next_writer */
+    uint32_t off, left;
+    uint32_t min; /* one page: least free room that a copy waits for */
+    bool wake;    /* do_wakeup */
+    bool was;     /* was_full or was_empty */
+    bool chain;   /* wake_next_reader, wake_next_writer */
 };
 
+/* f_count of the struct file of an end. Only tasks that share a table of files ask. */
+static inline uint32_t pipe_file_line(const struct wb_exec *x, struct pipe *p, enum pipe_end end)
+{
+    if (p->file_line == WB_NO_LINE) p->file_line = wb_lines_new(wb_machine_state_of(x->sim), 2);
+    return p->file_line + end;
+}
+/* Slots with pages of their own, or one region. */
+static inline bool pipe_has_slots(const struct pipe *p)
+{
+    return p->st->rules->gen == PIPE_GEN_RING || p->st->rules->gen == PIPE_GEN_HEAD;
+}
 static inline bool pipe_full(const struct pipe *p)
 {
     return p->used >= p->nslots;
+}
+static inline uint32_t pipe_slot_lines(const struct pipe *p)
+{
+    return (p->nslots + p->st->slots_per_line - 1) / p->st->slots_per_line;
 }
 /* The line of the i-th slot from the oldest. */
 static inline uint32_t pipe_line_of_slot(const struct pipe *p, uint32_t i)

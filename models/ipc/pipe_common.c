@@ -3,10 +3,9 @@
 /* ---- waking ---- */
 
 struct wake_call {
-    struct wb_frame h;
+    struct wb_frame h; /* note: sync */
     struct pipe *p;
     struct wb_waitq *q;
-    bool sync;
 };
 
 /* Whom this wake will meet: all sleepers up to and including the first exclusive one. */
@@ -15,7 +14,7 @@ static void count_found(struct wb_exec *x, const struct wake_call *f)
     const struct pipe_counters *n = &f->p->st->count;
     for (const struct wb_wait_entry *e = f->q->first; e; e = e->next) {
         if (!(WB_ASLEEP >> e->task->state & 1)) continue;
-        wb_counter_add(x, n->found[f->sync][e->task->cpu != x->cpu], 1);
+        wb_counter_add(x, n->found[f->h.note][e->task->cpu != x->cpu], 1);
         if (e->exclusive) return;
     }
 }
@@ -26,7 +25,7 @@ static enum wb_ret wake_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_FLUSH(x, f);
     count_found(x, f);
-    WB_CALL(x, f, wb_wake_up(x, f->q, 1u << WB_INTERRUPTIBLE, 1, f->sync ? WB_WF_SYNC : 0));
+    WB_CALL(x, f, wb_wake_up(x, f->q, 1u << WB_INTERRUPTIBLE, 1, f->h.note ? WB_WF_SYNC : 0));
     WB_END();
 }
 
@@ -36,7 +35,7 @@ void pipe_wake(struct wb_exec *x, struct pipe *p, struct wb_waitq *q, enum pipe_
     struct wake_call *f = WB_PUSH(x, wake_step, struct wake_call);
     f->p = p;
     f->q = q;
-    f->sync = sync;
+    f->h.note = sync;
     wb_counter_add(x, p->st->count.wake[by][sync], 1);
 }
 
@@ -46,8 +45,7 @@ struct wait_call {
     struct wb_frame h;
     struct pipe *p;
     struct wb_wait_entry e;
-    uint8_t by;
-};
+}; /* h.note: enum pipe_by */
 
 static enum wb_ret wait_step(struct wb_exec *x, void *frame)
 {
@@ -55,7 +53,7 @@ static enum wb_ret wait_step(struct wb_exec *x, void *frame)
     struct pipe *p = f->p;
     WB_BEGIN(f);
     wb_charge_fn(x, p->st->fn.wait);
-    wb_counter_add(x, p->st->count.sleeps[f->by], 1);
+    wb_counter_add(x, p->st->count.sleeps[f->h.note], 1);
     f->e.task = x->task;
     f->e.autoremove = true;
     x->task->noninteractive = p->st->rules->noninteractive;
@@ -72,5 +70,5 @@ void pipe_wait(struct wb_exec *x, struct pipe *p, enum pipe_by by)
 {
     struct wait_call *f = WB_PUSH(x, wait_step, struct wait_call);
     f->p = p;
-    f->by = (uint8_t)by;
+    f->h.note = (uint16_t)by;
 }

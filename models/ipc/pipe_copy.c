@@ -11,7 +11,7 @@ struct chunk {
 static struct chunk *start_chunk(struct wb_exec *x, struct pipe_call *c, wb_step_fn step)
 {
     struct chunk *f = WB_PUSH(x, step, struct chunk);
-    WB_CHECK(c->chars && c->chars <= c->left, "a chunk of %u of %llu bytes", c->chars, (unsigned long long)c->left);
+    WB_CHECK(c->chars && c->chars <= c->left, "a chunk of %u of %u bytes", c->chars, c->left);
     f->c = c;
     return f;
 }
@@ -46,7 +46,7 @@ static uint32_t get_page(struct wb_exec *x, struct pipe *p)
     }
     wb_charge_fn(x, p->st->fn.alloc);
     uint32_t page = wb_page_alloc(wb_machine_state_of(x->sim), x->cpu);
-    WB_CHECK(page != WB_NO_REGION, "pipe %s has no page left", p->name);
+    WB_CHECK(page != WB_NO_REGION, "a pipe has no page left");
     return page;
 }
 
@@ -158,8 +158,9 @@ static enum wb_ret fill_slot_step(struct wb_exec *x, void *frame)
 void pipe_fill_slot(struct wb_exec *x, struct pipe_call *c)
 {
     struct pipe *p = c->p;
-    WB_CHECK(!pipe_full(p), "pipe %s: a slot is filled that is not there", p->name);
-    c->chars = (uint32_t)WB_MIN(c->left, p->st->page_bytes);
+    WB_CHECK(!pipe_full(p), "a pipe: a slot is filled that is not there");
+    c->chars = WB_MIN(c->left, p->st->page_bytes);
+    if (p->slot_line == WB_NO_LINE) p->slot_line = wb_lines_new(wb_machine_state_of(x->sim), pipe_slot_lines(p));
     start_chunk(x, c, fill_slot_step)->line = pipe_line_of_slot(p, p->used);
 }
 
@@ -181,13 +182,12 @@ static enum wb_ret fill_last_step(struct wb_exec *x, void *frame)
 uint32_t pipe_mergeable(const struct pipe_call *c)
 {
     struct pipe *p = c->p;
-    uint32_t page = p->st->page_bytes;
-    uint64_t n = c->left;
+    uint32_t page = p->st->page_bytes, n = c->left;
     if (!p->used || p->st->rules->merge == PIPE_MERGE_NONE) return 0;
     if (p->st->rules->merge == PIPE_MERGE_SMALL && n >= page) return 0;
     if (p->st->rules->merge == PIPE_MERGE_TAIL) n &= page - 1;
     const struct wb_page_note *last = pipe_note(p, p->newest);
-    return last->offset + last->len + n <= page ? (uint32_t)n : 0;
+    return n <= page && last->offset + last->len + n <= page ? n : 0;
 }
 
 void pipe_fill_last(struct wb_exec *x, struct pipe_call *c)
@@ -232,7 +232,7 @@ static enum wb_ret drain_slot_step(struct wb_exec *x, void *frame)
 void pipe_drain_slot(struct wb_exec *x, struct pipe_call *c)
 {
     const struct pipe *p = c->p;
-    WB_CHECK(p->used && pipe_note(p, p->oldest)->len, "pipe %s: an empty slot is drained", p->name);
+    WB_CHECK(p->used && pipe_note(p, p->oldest)->len, "a pipe: an empty slot is drained");
     c->chars = (uint32_t)WB_MIN(c->left, pipe_note(p, p->oldest)->len);
     struct chunk *f = start_chunk(x, c, drain_slot_step);
     f->page = p->oldest;

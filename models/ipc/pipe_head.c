@@ -12,20 +12,19 @@ struct event_call {
     struct wb_frame h;
     struct pipe *p;
     struct wb_wait_entry e;
-    uint8_t by;
-    bool prepared;
-};
+}; /* h.note: enum pipe_by, and once it is on the queue EVENT_PREPARED */
+enum { EVENT_BY = 1, EVENT_PREPARED = 2 };
 
 /* pipe_readable() and pipe_writable(): looked at without the lock. */
 static bool ready(const struct event_call *f)
 {
     const struct pipe *p = f->p;
-    return f->by == PIPE_BY_READER ? p->used || !p->writers : !pipe_full(p) || !p->readers;
+    return (f->h.note & EVENT_BY) == PIPE_BY_READER ? p->used || !p->writers : !pipe_full(p) || !p->readers;
 }
 
 static struct wb_waitq *queue_of(struct event_call *f)
 {
-    return f->by == PIPE_BY_READER ? &f->p->rd : &f->p->wr;
+    return (f->h.note & EVENT_BY) == PIPE_BY_READER ? &f->p->rd : &f->p->wr;
 }
 
 /* wait_event_interruptible_exclusive(): look, queue, look again, sleep. */
@@ -41,14 +40,14 @@ static enum wb_ret event_step(struct wb_exec *x, void *frame)
     while (!ready(f)) {
         wb_charge_fn(x, p->st->fn.wait);
         WB_CALL(x, f, wb_prepare_to_wait(x, queue_of(f), &f->e, true, WB_INTERRUPTIBLE));
-        f->prepared = true;
+        f->h.note |= EVENT_PREPARED;
         WB_LINE(x, f, p->line, WB_LINE_READ, p->st->fn.wait);
         WB_FLUSH(x, f);
         if (ready(f)) break;
-        wb_counter_add(x, p->st->count.sleeps[f->by], 1);
+        wb_counter_add(x, p->st->count.sleeps[f->h.note & EVENT_BY], 1);
         WB_CALL(x, f, wb_schedule(x));
     }
-    if (f->prepared) WB_CALL(x, f, wb_finish_wait(x, queue_of(f), &f->e));
+    if (f->h.note & EVENT_PREPARED) WB_CALL(x, f, wb_finish_wait(x, queue_of(f), &f->e));
     WB_END();
 }
 
@@ -56,7 +55,7 @@ static void wait_event(struct wb_exec *x, struct pipe *p, enum pipe_by by)
 {
     struct event_call *f = WB_PUSH(x, event_step, struct event_call);
     f->p = p;
-    f->by = (uint8_t)by;
+    f->h.note = (uint16_t)by;
 }
 
 enum wb_ret pipe_head_read_step(struct wb_exec *x, void *frame)
@@ -68,7 +67,7 @@ enum wb_ret pipe_head_read_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     wb_charge_fn(x, st->fn.vfs_read);
-    IPC_FGET(x, f, p->file_line[PIPE_READ_END], p->st->fn.fget);
+    IPC_FGET(x, f, pipe_file_line(x, p, PIPE_READ_END), p->st->fn.fget);
     wb_charge_fn(x, st->fn.read);
     if (!f->left) goto leave;
     PIPE_LOCK(x, f, p);
@@ -96,7 +95,7 @@ enum wb_ret pipe_head_read_step(struct wb_exec *x, void *frame)
     if (f->was) WB_CALL(x, f, pipe_wake(x, p, &p->wr, PIPE_BY_READER, st->rules->sync_end));
     if (f->chain) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_READER, st->rules->sync_end));
 leave:
-    IPC_FGET(x, f, p->file_line[PIPE_READ_END], p->st->fn.fget);
+    IPC_FGET(x, f, pipe_file_line(x, p, PIPE_READ_END), p->st->fn.fget);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->ret);
     WB_END();
@@ -110,7 +109,7 @@ enum wb_ret pipe_head_write_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     wb_charge_fn(x, st->fn.vfs_write);
-    IPC_FGET(x, f, p->file_line[PIPE_WRITE_END], p->st->fn.fget);
+    IPC_FGET(x, f, pipe_file_line(x, p, PIPE_WRITE_END), p->st->fn.fget);
     wb_charge_fn(x, st->fn.write);
     if (!f->left) goto leave;
     PIPE_LOCK(x, f, p);
@@ -145,7 +144,7 @@ out:
     if (f->was || p->poll_usage) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_WRITER, st->rules->sync_end));
     if (f->chain) WB_CALL(x, f, pipe_wake(x, p, &p->wr, PIPE_BY_WRITER, st->rules->sync_end));
 leave:
-    IPC_FGET(x, f, p->file_line[PIPE_WRITE_END], p->st->fn.fget);
+    IPC_FGET(x, f, pipe_file_line(x, p, PIPE_WRITE_END), p->st->fn.fget);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->ret);
     WB_END();

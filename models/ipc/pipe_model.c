@@ -24,21 +24,22 @@ static void start_call(struct wb_exec *x, struct pipe *p, wb_step_fn step, uint3
 {
     struct pipe_call *f = WB_PUSH(x, step, struct pipe_call);
     f->p = p;
+    WB_CHECK(bytes <= UINT32_MAX, "a call of %llu bytes on a pipe", (unsigned long long)bytes);
     f->buf = buf;
-    f->left = bytes;
+    f->left = (uint32_t)bytes;
 }
 
 static void pipe_read(struct wb_exec *x, struct wb_channel *c, int end, uint32_t buf, uint64_t bytes)
 {
     struct pipe *p = pipe_of(c);
-    WB_CHECK(end == PIPE_READ_END && p->holders[end], "read from the wrong or a closed end of pipe %s", p->name);
+    WB_CHECK(end == PIPE_READ_END && p->holders[end], "read from the wrong or a closed end of a pipe");
     start_call(x, p, generations[p->st->rules->gen].read, buf, bytes);
 }
 
 static void pipe_write(struct wb_exec *x, struct wb_channel *c, int end, uint32_t buf, uint64_t bytes)
 {
     struct pipe *p = pipe_of(c);
-    WB_CHECK(end == PIPE_WRITE_END && p->holders[end], "write to the wrong or a closed end of pipe %s", p->name);
+    WB_CHECK(end == PIPE_WRITE_END && p->holders[end], "write to the wrong or a closed end of a pipe");
     start_call(x, p, generations[p->st->rules->gen].write, buf, bytes);
 }
 
@@ -65,11 +66,11 @@ static enum wb_ret close_step(struct wb_exec *x, void *frame)
     PIPE_LOCK(x, f, p);
     WB_LINE(x, f, p->line, WB_LINE_WRITE, st->fn.release);
     if (f->end == PIPE_READ_END)
-        p->readers = 0;
+        p->readers = false;
     else
-        p->writers = 0;
+        p->writers = false;
     if (!p->readers && !p->writers) {
-        pipe_free_pages(x, p);
+        if (pipe_has_slots(p)) pipe_free_pages(x, p);
     } else if (st->rules->gen == PIPE_GEN_HEAD) {
         WB_CALL(x, f, wb_wake_up(x, &p->rd, 1u << WB_INTERRUPTIBLE, 0, 0));
         WB_CALL(x, f, wb_wake_up(x, &p->wr, 1u << WB_INTERRUPTIBLE, 0, 0));
@@ -86,7 +87,7 @@ leave:
 static void pipe_close(struct wb_exec *x, struct wb_channel *c, int end)
 {
     struct pipe *p = pipe_of(c);
-    WB_CHECK(p->holders[end], "end %d of pipe %s is closed once too often", end, p->name);
+    WB_CHECK(p->holders[end], "end %d of a pipe is closed once too often", end);
     struct close_call *f = WB_PUSH(x, close_step, struct close_call);
     f->p = p;
     f->end = end;
@@ -95,7 +96,7 @@ static void pipe_close(struct wb_exec *x, struct wb_channel *c, int end)
 static void pipe_hold(struct wb_channel *c, int end, uint32_t n)
 {
     struct pipe *p = pipe_of(c);
-    WB_CHECK(p->holders[end], "end %d of pipe %s is shared after it was closed", end, p->name);
+    WB_CHECK(p->holders[end], "end %d of a pipe is shared after it was closed", end);
     p->holders[end] += n;
 }
 
@@ -135,8 +136,8 @@ static uint32_t pipe_poll(const struct wb_channel *c, int end)
 static void make_slots(struct wb_sim *s, struct pipe *p, uint32_t n)
 {
     p->nslots = (uint16_t)n;
-    p->slot_line = wb_sim_line(s);
-    for (uint32_t i = p->st->slots_per_line; i < n; i += p->st->slots_per_line) (void)wb_sim_line(s);
+    p->slot_line = WB_NO_LINE;
+    wb_sim_lines_later(s, pipe_slot_lines(p));
 }
 
 static struct pipe *pipe_alloc(struct wb_sim *s, enum pipe_generation gen)
@@ -155,14 +156,15 @@ static struct wb_channel *pipe_open(struct wb_sim *s, const char *name)
     struct pipe *p = pipe_alloc(s, (enum pipe_generation)st->rules->gen);
     p->ch.ops = &wb_ipc_pipe;
     p->st = st;
-    p->name = name;
-    p->readers = p->writers = p->holders[0] = p->holders[1] = 1;
-    p->page = p->oldest = p->newest = p->tmp[0] = p->tmp[1] = WB_NO_REGION;
+    p->readers = p->writers = true;
+    p->holders[0] = p->holders[1] = 1;
+    if (pipe_has_slots(p)) p->oldest = p->newest = p->tmp[0] = p->tmp[1] = WB_NO_REGION;
     wb_sleeplock_init(s, &p->lock, st->lock_kind, st->lock_sync);
     wb_waitq_init(s, &p->rd);
     if (st->rules->gen >= PIPE_GEN_HEAD) wb_waitq_init(s, &p->wr);
     p->line = wb_sim_line(s);
-    for (int e = 0; e < 2; e++) p->file_line[e] = wb_sim_line(s);
+    p->file_line = WB_NO_LINE;
+    wb_sim_lines_later(s, 2);
     if (st->rules->gen == PIPE_GEN_PAGE) {
         p->page = wb_sim_region(s, st->page_bytes, name);
         return &p->ch;
@@ -194,7 +196,8 @@ static void pipe_audit(const struct wb_channel *c, uint64_t *in, uint64_t *out, 
     const struct pipe *p = (const struct pipe *)c;
     *in = p->in;
     *out = p->out;
-    *inside = p->len;
+    *inside = pipe_has_slots(p) ? 0 : p->len;
+    if (!pipe_has_slots(p)) return;
     for (uint32_t page = p->oldest; page != WB_NO_REGION; page = pipe_note(p, page)->next)
         *inside += pipe_note(p, page)->len;
 }
@@ -296,7 +299,7 @@ static int pipe_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_di
 }
 
 /* A call, in it a wait. */
-#define FRAME_NEED 144
+#define FRAME_NEED 112
 
 const struct wb_ipc_ops wb_ipc_pipe = {
     .abi = WB_POLICY_ABI,

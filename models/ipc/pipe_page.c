@@ -17,7 +17,7 @@ enum wb_ret pipe_page_read_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     wb_charge_fn(x, st->fn.vfs_read);
-    IPC_FGET(x, f, p->file_line[PIPE_READ_END], p->st->fn.fget);
+    IPC_FGET(x, f, pipe_file_line(x, p, PIPE_READ_END), p->st->fn.fget);
     wb_charge_fn(x, st->fn.read);
     if (!f->left) goto leave;
     PIPE_LOCK(x, f, p);
@@ -38,7 +38,7 @@ enum wb_ret pipe_page_read_step(struct wb_exec *x, void *frame)
     PIPE_UNLOCK(x, f, p);
     if (f->wake) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_READER, st->rules->sync_end));
 leave:
-    IPC_FGET(x, f, p->file_line[PIPE_READ_END], p->st->fn.fget);
+    IPC_FGET(x, f, pipe_file_line(x, p, PIPE_READ_END), p->st->fn.fget);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->ret);
     WB_END();
@@ -52,7 +52,7 @@ enum wb_ret pipe_page_write_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     WB_SYSCALL_ENTER(x);
     wb_charge_fn(x, st->fn.vfs_write);
-    IPC_FGET(x, f, p->file_line[PIPE_WRITE_END], p->st->fn.fget);
+    IPC_FGET(x, f, pipe_file_line(x, p, PIPE_WRITE_END), p->st->fn.fget);
     wb_charge_fn(x, st->fn.write);
     if (!f->left) goto leave;
     f->min = f->left > PIPE_BUF_BYTES ? 1 : f->left;
@@ -83,7 +83,7 @@ enum wb_ret pipe_page_write_step(struct wb_exec *x, void *frame)
     PIPE_UNLOCK(x, f, p);
     if (f->wake) WB_CALL(x, f, pipe_wake(x, p, &p->rd, PIPE_BY_WRITER, st->rules->sync_end));
 leave:
-    IPC_FGET(x, f, p->file_line[PIPE_WRITE_END], p->st->fn.fget);
+    IPC_FGET(x, f, pipe_file_line(x, p, PIPE_WRITE_END), p->st->fn.fget);
     WB_SYSCALL_EXIT(x, f);
     WB_RETURN(x, f->ret);
     WB_END();

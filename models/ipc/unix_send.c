@@ -152,8 +152,8 @@ enum wb_ret unix_send_step(struct wb_exec *x, void *frame)
     IPC_FGET(x, f, f->me->k.file_line, st->fn.fget);
     wb_charge_fn(x, st->fn.sock_sendmsg);
     if (st->creds) {
-        f->pid_line = x->task->pid_line;
-        f->cred_line = WB_CRED_LINE(x->task->pid_line);
+        f->pid_line = wb_task_pid_line(x->task);
+        f->cred_line = f->pid_line + 1;
         WB_CALL(x, f, unix_cred_set(x, st, f->pid_line, f->cred_line, st->fn.sendmsg));
     }
     while (f->left) {

@@ -35,7 +35,7 @@ enum ladder_cookie { LADDER_C_INTERVAL, LADDER_C_NEXT, LADDER_C_CURSOR };
 /* Queues that one pass has given up on. The kernels' mask is unbounded; after that many a pass fails. */
 struct ladder_excluded {
     uint32_t n;
-    cpu_id cpu[LADDER_EXCLUDED];
+    uint16_t cpu[LADDER_EXCLUDED];
 };
 static inline bool ladder_is_excluded(const struct ladder_excluded *e, cpu_id cpu)
 {
@@ -46,7 +46,7 @@ static inline bool ladder_is_excluded(const struct ladder_excluded *e, cpu_id cp
 static inline bool ladder_exclude(struct ladder_excluded *e, cpu_id cpu)
 {
     if (e->n == LADDER_EXCLUDED) return false;
-    e->cpu[e->n++] = cpu;
+    e->cpu[e->n++] = (uint16_t)cpu;
     return true;
 }
 

@@ -88,17 +88,19 @@ struct o1_task {
     uint64_t sleep_avg;          /* ns, 0 .. max_sleep */
     uint64_t timestamp;          /* ns: last activated, picked or switched out */
     uint64_t last_ran;           /* ns: last time in schedule() as the task that stops */
-    task_id parent;              /* gets an unused first time slice back; WB_NO_TASK */
+    task_id parent : 26;         /* gets an unused first time slice back; O1_NO_PARENT */
+    uint32_t sleep : 2;          /* enum o1_sleep */
+    bool first_slice : 1;        /* still living on what it got from its parent */
+    bool running : 1;            /* picked, run time not charged yet */
+    bool pulled_expired : 1;     /* being pulled by the balancer out of an expired array */
+    bool pulled : 1;             /* being pulled: keeps array kind and priority */
     int32_t time_slice;          /* ticks left */
     uint32_t weight;             /* 2.6.22 load_weight */
     int16_t credit;              /* 2.6.10 interactive_credit */
     uint8_t prio, static_prio;
-    uint8_t sleep;       /* enum o1_sleep */
-    bool first_slice;    /* still living on what it got from its parent */
-    bool running;        /* picked, run time not charged yet */
-    bool pulled_expired; /* being pulled by the balancer out of an expired array */
-    bool pulled;         /* being pulled: keeps array kind and priority */
 };
+#define O1_NO_PARENT ((1u << 26) - 1) /* tasks are fewer than the event set can name: 2^24 */
+_Static_assert(sizeof(struct o1_task) == 72, "there are very many");
 
 #define O1_NORMAL_PRIOS (O1_PRIOS - O1_RT_PRIOS)
 struct o1_array {

@@ -32,7 +32,7 @@ void o1_task_init(struct wb_sim *s, struct wb_task *t)
     struct o1_sim *o = wb_policy_data(s);
     if (t->klass == WB_CLASS_FIFO && !o->rt_lists) make_rt_lists(s, o);
     struct o1_task *p = o1_task(t);
-    *p = (struct o1_task){.t = t, .parent = WB_NO_TASK, .static_prio = static_prio(t)};
+    *p = (struct o1_task){.t = t, .parent = O1_NO_PARENT, .static_prio = static_prio(t)};
     p->sleep_avg = o1_bonus_sleep(o, WB_MIN(o->start_bonus, o->max_bonus));
     p->prio = is_rt(t) ? rt_prio(t) : O1_PRIOS - 1;
     p->time_slice = (int32_t)o1_timeslice(o, p);
@@ -66,7 +66,7 @@ void o1_fork(struct wb_exec *x, struct wb_task *parent, struct wb_task *child)
     c->last_ran = c->timestamp;
     if (!parent || parent->klass == WB_CLASS_SWAPPER) return;
     struct o1_task *p = o1_task(parent);
-    c->parent = parent->id;
+    c->parent = parent->id & O1_NO_PARENT;
     split_slice(x, p, c);
     c->sleep_avg = p->sleep_avg;
     c->sleep_avg = penalised(o, c, o->child_penalty);
@@ -80,7 +80,7 @@ void o1_exit(struct wb_exec *x, struct wb_task *t)
 {
     const struct o1_sim *o = o1_of(x);
     const struct o1_task *c = o1_task(t);
-    if (c->parent == WB_NO_TASK) return;
+    if (c->parent == O1_NO_PARENT) return;
     struct wb_task *parent = wb_task_of(x->sim, c->parent);
     if (parent->state == WB_DEAD) return;
     (void)wb_rq(x->sim, parent->cpu); /* its skipped ticks are applied before its slice changes */

@@ -39,7 +39,7 @@ static void activate(struct wb_exec *x, struct wb_rq *rq, struct o1_task *p)
  * priority. */
 static void start_new(struct wb_exec *x, struct wb_rq *rq, struct o1_task *p)
 {
-    struct o1_task *parent = p->parent == WB_NO_TASK ? NULL : o1_task(wb_task_of(x->sim, p->parent));
+    struct o1_task *parent = p->parent == O1_NO_PARENT ? NULL : o1_task(wb_task_of(x->sim, p->parent));
     if (rq->cpu != x->cpu) p->timestamp = clock_there(x, rq);
     bool child_first =
         parent && parent->t == rq->curr && parent->array && rq->cpu == x->cpu && parent->t->mm != p->t->mm;

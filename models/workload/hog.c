@@ -17,8 +17,8 @@ struct hog_frame {
     struct wb_frame h;
     const struct hog *g;
     struct wb_stream stream;
-    uint64_t done;
     sim_time left;
+    uint32_t done;
     uint32_t set;
 };
 

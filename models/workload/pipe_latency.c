@@ -39,24 +39,23 @@ struct lat_frame {
 struct whole {
     struct wb_frame h;
     struct wb_channel *ch;
-    uint64_t left;
-    uint32_t buf;
-    uint16_t fn_call;
-    bool in;
-};
+    uint32_t left, buf;
+}; /* h.note: label of the call's user-mode work, and WHOLE_IN */
+#define WHOLE_IN 0x8000u
+_Static_assert(WB_FN_MAX <= WHOLE_IN, "a label beside a bit");
 
 static enum wb_ret whole_step(struct wb_exec *x, void *frame)
 {
     struct whole *f = frame;
     WB_BEGIN(f);
     while (f->left) {
-        wb_charge_fn(x, f->fn_call);
+        wb_charge_fn(x, f->h.note & (WHOLE_IN - 1));
         WB_FLUSH(x, f);
         WB_CALL(x, f,
-                f->in ? f->ch->ops->read(x, f->ch, 1, f->buf, f->left)
-                      : f->ch->ops->write(x, f->ch, 0, f->buf, f->left));
+                f->h.note & WHOLE_IN ? f->ch->ops->read(x, f->ch, 1, f->buf, f->left)
+                                     : f->ch->ops->write(x, f->ch, 0, f->buf, f->left));
         if (x->ret <= 0) WB_RETURN(x, 0);
-        f->left -= (uint64_t)x->ret;
+        f->left -= (uint32_t)x->ret;
     }
     WB_RETURN(x, 1);
     WB_END();
@@ -66,10 +65,9 @@ static void move(struct wb_exec *x, const struct lat *l, struct wb_channel *ch, 
 {
     struct whole *f = WB_PUSH(x, whole_step, struct whole);
     f->ch = ch;
-    f->in = in;
     f->buf = buf;
-    f->left = l->shape->message;
-    f->fn_call = l->shape->fn_call;
+    f->left = (uint32_t)l->shape->message;
+    f->h.note = (uint16_t)(l->shape->fn_call | (in ? WHOLE_IN : 0));
 }
 
 static enum wb_ret child_step(struct wb_exec *x, void *frame)
@@ -263,6 +261,6 @@ const struct wb_workload_ops wb_workload_pipe_latency = {
     .nkeys = WB_ARRAY_SIZE(keys),
     .metrics = figures,
     .nmetrics = WB_ARRAY_SIZE(figures),
-    .frame_need = sizeof(struct lat_frame) + sizeof(struct whole) + WORKLOAD_IPC_FRAMES,
+    .frame_need = sizeof(struct lat_frame) + WORKLOAD_PREEMPTED,
     .build = build,
 };

@@ -6,8 +6,8 @@
 
 #include "wakebal/workload.h"
 
-#define WORKLOAD_IPC_FRAMES 144u /* of an IPC call that sleeps (pipe_call, wait_call); sim/ adds its own */
-#define WORKLOAD_PREEMPTED 96u   /* of a task that sim/ puts aside in user mode */
+#define WORKLOAD_IPC_FRAMES 112u /* of an IPC call that sleeps (pipe_call, wait_call); sim/ adds its own */
+#define WORKLOAD_PREEMPTED 32u   /* of a task that sim/ puts aside in user mode */
 
 extern const struct wb_workload_ops wb_workload_pipe_bw;
 extern const struct wb_workload_ops wb_workload_pipe_latency;

@@ -11,7 +11,7 @@ struct arena_block {
     size_t used, room; /* of bytes that follow this header */
 };
 
-enum { BLOCK_MIN = 64 * 1024, BLOCK_LARGE = 256 * 1024, ALIGN_MAX = 4096 };
+enum { BLOCK_MIN = 64 * 1024, PIECE_LARGE = BLOCK_MIN / 16, BLOCK_LARGE = 256 * 1024, ALIGN_MAX = 4096 };
 
 void arena_init(struct arena *a, const char *name)
 {
@@ -34,13 +34,14 @@ static bool fits(const struct arena_block *b, size_t bytes, size_t align)
 
 static struct arena_block *add_block(struct arena *a, size_t bytes, size_t align)
 {
-    size_t room = WB_MAX(bytes + align, (size_t)BLOCK_MIN);
+    bool own = a->block && bytes > PIECE_LARGE; /* small pieces go on filling the block before */
+    size_t room = own ? bytes + align : WB_MAX(bytes + align, (size_t)BLOCK_MIN);
     /* From the system, not the heap: what nobody touches of a large table costs nothing. */
     struct arena_block *b = room < BLOCK_LARGE ? calloc(1, sizeof *b + room) : reserve_take(sizeof *b + room);
     if (!b) return NULL;
     b->room = room;
     a->reserved += sizeof *b + room;
-    if (a->block && room > BLOCK_MIN) { /* of its own; small pieces go on filling the one before */
+    if (own) {
         b->next = a->block->next;
         a->block->next = b;
         return b;

@@ -37,17 +37,28 @@ void evq_free(struct evq *q)
     *q = (struct evq){0};
 }
 
+static void set_room(struct evq *q, uint32_t room)
+{
+    struct evq other;
+    int refused = evq_init(&other, room);
+    WB_MEMORY(!refused, "no memory for %u pending events", room);
+    memcpy(other.h, q->h, q->n * sizeof *q->h);
+    other.n = q->n;
+    other.peak = q->peak;
+    free(q->mem);
+    *q = other;
+}
+
 void evq_grow(struct evq *q)
 {
     WB_CHECK(q->room < ROOM_MAX, "event set passes %u entries", q->room);
-    struct evq bigger;
-    int refused = evq_init(&bigger, q->room * 2);
-    WB_MEMORY(!refused, "no memory for %u pending events", q->room * 2);
-    memcpy(bigger.h, q->h, q->n * sizeof *q->h);
-    bigger.n = q->n;
-    bigger.peak = q->peak;
-    free(q->mem);
-    *q = bigger;
+    set_room(q, WB_MIN(q->room * 2, (uint32_t)ROOM_MAX));
+}
+
+void evq_fit(struct evq *q)
+{
+    uint32_t room = WB_MAX(q->n + q->n / 4, 64u);
+    if (room < q->room) set_room(q, room);
 }
 
 bool evq_valid(const struct evq *q)

@@ -44,6 +44,7 @@ struct evq {
 int evq_init(struct evq *q, uint32_t room) WB_MUST_USE;
 void evq_free(struct evq *q);
 void evq_grow(struct evq *q); /* doubles the room; for evq_push */
+void evq_fit(struct evq *q);  /* room for a quarter more than there is, if that is less than now */
 /* Every parent is earlier than its children and every free slot is EVQ_NEVER: O(n), for debug checks and tests. */
 bool evq_valid(const struct evq *q);
 

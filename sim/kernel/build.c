@@ -85,14 +85,19 @@ static void build_all_mask(struct wb_sim *s)
 
 static int build_domains(struct wb_sim *s, struct wb_diag *d)
 {
-    struct wb_sd **lowest = wb_sim_alloc(s, s->ncpus * sizeof *lowest);
-    if (domains_build(s, s->cfg, s->topo, lowest, d)) return -1;
+    struct wb_sd **lowest = calloc(s->ncpus, sizeof *lowest);
+    WB_MEMORY(lowest, "out of memory for the domains of %u CPUs", s->ncpus);
+    if (domains_build(s, s->cfg, s->topo, lowest, d)) {
+        free((void *)lowest);
+        return -1;
+    }
     for (cpu_id c = 0; c < s->ncpus; c++) {
         s->cpu[c].rq.sd = lowest[c];
         uint32_t depth = 0;
         WB_FOR_EACH_SD(sd, &s->cpu[c].rq) depth++;
         s->ndepths = WB_MAX(s->ndepths, depth);
     }
+    free((void *)lowest);
     s->mig_depth = wb_sim_alloc(s, (s->ndepths + 1) * sizeof *s->mig_depth);
     if (s->ops->domains_built) s->ops->domains_built(s);
     return 0;
@@ -264,6 +269,22 @@ static int build_trace(struct wb_sim *s, const struct wb_run_options *opt)
     return 0;
 }
 
+static void *trimmed(void *table, uint32_t *room, uint32_t n, size_t size)
+{
+    if (!n) return table;
+    void *p = realloc(table, n * size);
+    if (p) *room = n;
+    return p ? p : table;
+}
+
+/* Nothing is added any more. */
+static void trim_tables(struct wb_sim *s)
+{
+    s->task = trimmed(s->task, &s->tasks_room, s->ntasks, sizeof *s->task);
+    s->pair = trimmed(s->pair, &s->pairs_room, s->npairs, sizeof *s->pair);
+    s->names = trimmed(s->names, &s->names_room, s->nnames, sizeof *s->names);
+}
+
 static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct wb_diag *d)
 {
     read_run(s);
@@ -278,13 +299,15 @@ static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct 
         drive_build_tasks(s);
     else if (build_workloads(s, d))
         return -1;
-    if (measure_seal(s->m) || memory_layout(s) || deep_stacks_init(s) || result_init(s)) return -1;
+    if (measure_seal(s->m) || memory_layout(s) || stacks_init(s) || result_init(s)) return -1;
+    trim_tables(s);
     invariants_init(s);
     if (opt->task_totals) s->totals = wb_sim_alloc(s, s->ntasks * sizeof *s->totals);
     build_noise(s);
     event_post(s, s->end, EV_STOP, 0, 0);
     event_post(s, s->warmup ? s->warmup : WB_MIN(s->first_start, s->end), EV_WARM, 0, 0);
     arena_seal(&s->arena);
+    evq_fit(&s->q);
     s->iww.idle_cpus = s->ncpus;
     for (cpu_id c = 0; c < s->ncpus && !opt->drive; c++) cpu_run(&s->cpu[c], s);
     return 0;
@@ -325,7 +348,7 @@ void wb_sim_free(struct wb_sim *s)
     result_free(s);
     measure_free(s->m);
     if (s->hw) wb_machine_state_free(s->hw);
-    reserve_give(s->deep.mem, (size_t)s->deep.parts * DEEP_STACK_BYTES);
+    stacks_free(s);
     invariants_free(s);
     balances_free(s);
     evq_free(&s->q);

@@ -302,47 +302,86 @@ void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t own)
     x->used = 0;
 }
 
-int deep_stacks_init(struct wb_sim *s)
+static int pool_init(struct stack_pool *p, uint32_t parts, uint32_t bytes)
 {
-    s->deep.parts = s->ntasks + 2 * s->ncpus;
-    s->deep.mem = reserve_take((size_t)s->deep.parts * DEEP_STACK_BYTES);
-    return s->deep.mem ? 0 : -1;
+    *p = (struct stack_pool){.parts = parts, .bytes = bytes, .mem = reserve_take((size_t)parts * bytes)};
+    return p->mem ? 0 : -1;
+}
+
+int stacks_init(struct wb_sim *s)
+{
+    uint32_t parts = s->ntasks + 2 * s->ncpus;
+    if (pool_init(&s->middle, parts, sizeof(struct middle_head) + MIDDLE_STACK_BYTES)) return -1;
+    return pool_init(&s->deep, parts, DEEP_STACK_BYTES);
+}
+
+void stacks_free(struct wb_sim *s)
+{
+    reserve_give(s->middle.mem, (size_t)s->middle.parts * s->middle.bytes);
+    reserve_give(s->deep.mem, (size_t)s->deep.parts * s->deep.bytes);
+}
+
+size_t stacks_touched(const struct wb_sim *s)
+{
+    return reserve_touched(s->middle.mem, (size_t)s->middle.parts * s->middle.bytes) +
+           reserve_touched(s->deep.mem, (size_t)s->deep.parts * s->deep.bytes);
 }
 
 /* A part that was given back is warm and is taken before one that nobody has touched. */
-WB_APART static void deep_enter(struct wb_exec *x)
+static uint8_t *part_take(struct stack_pool *p, const struct wb_exec *x)
 {
-    struct deep_stacks *d = &x->sim->deep;
-    uint8_t *part = d->free;
+    uint8_t *part = p->free;
     if (part) {
-        memcpy(&d->free, part, sizeof d->free);
-    } else {
-        WB_CHECK(d->fresh < d->parts, "a frame of task %u does not fit its stack while it is built", x->task->id);
-        part = d->mem + (size_t)d->fresh++ * DEEP_STACK_BYTES;
+        memcpy(&p->free, part, sizeof p->free);
+        return part;
     }
-    x->deep = part - x->own;
-    x->used = x->own;
+    WB_CHECK(p->fresh < p->parts, "a frame of task %u does not fit its stack while it is built", x->task->id);
+    return p->mem + (size_t)p->fresh++ * p->bytes;
 }
 
-/* The last frame of the deep part goes: give it back, and go on where the own part ended. */
-WB_APART static void deep_leave(struct wb_exec *x, uint16_t prev)
+static void part_give(struct stack_pool *p, uint8_t *part)
 {
-    struct deep_stacks *d = &x->sim->deep;
-    uint8_t *part = x->deep + x->own;
-    memcpy(part, &d->free, sizeof d->free);
-    d->free = part;
-    x->used = prev == WB_STACK_EMPTY ? 0 : (uint16_t)(prev + stack_at(x, prev)->size);
+    memcpy(part, &p->free, sizeof p->free);
+    p->free = part;
+}
+
+static struct middle_head *middle_of(const struct wb_exec *x)
+{
+    return (struct middle_head *)(void *)(x->lent + x->own) - 1;
+}
+
+/* The part in use has no room for a frame: go on in the next one, or the one after it. */
+WB_APART static void enter_next_part(struct wb_exec *x, size_t size)
+{
+    uint32_t deep = x->own + MIDDLE_STACK_BYTES;
+    if (x->used <= x->own) {
+        x->lent = part_take(&x->sim->middle, x) + sizeof(struct middle_head) - x->own;
+        x->used = x->own;
+    }
+    if (x->used + size <= deep) return;
+    middle_of(x)->deep = part_take(&x->sim->deep, x) - deep;
+    x->used = (uint16_t)deep;
+}
+
+/* The first frame of a lent part has gone: give the part back, and go on where the one before ended. */
+WB_APART static void leave_part(struct wb_exec *x)
+{
+    uint32_t deep = x->own + MIDDLE_STACK_BYTES, prev = x->top == WB_STACK_EMPTY ? 0 : x->top;
+    if (x->used == deep) part_give(&x->sim->deep, middle_of(x)->deep + deep);
+    if (prev < x->own) part_give(&x->sim->middle, (uint8_t *)middle_of(x));
+    x->used = x->top == WB_STACK_EMPTY ? 0 : (uint16_t)(prev + stack_at(x, prev)->size);
 }
 
 void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size)
 {
     size = (size + 7) & ~(size_t)7;
-    if (x->used <= x->own && x->used + size > x->own) deep_enter(x);
-    WB_CHECK(x->used + size <= (size_t)x->own + DEEP_STACK_BYTES, "frame stack of %u bytes overflows (frame of %zu)",
-             x->own + DEEP_STACK_BYTES, size);
+    uint32_t deep = x->own + MIDDLE_STACK_BYTES, end = x->used <= x->own ? x->own : deep;
+    if (x->used <= deep && x->used + size > end) enter_next_part(x, size);
+    WB_CHECK(x->used + size <= (size_t)deep + DEEP_STACK_BYTES, "frame stack of %u bytes overflows (frame of %zu)",
+             deep + DEEP_STACK_BYTES, size);
     struct wb_frame *f = stack_at(x, x->used);
     /* Frames are a few words: cheaper than a call. */
-    for (uint64_t *w = (uint64_t *)(void *)(f + 1), *end = (uint64_t *)(void *)f + size / 8; w < end; w++) {
+    for (uint64_t *w = (uint64_t *)(void *)(f + 1), *stop = (uint64_t *)(void *)f + size / 8; w < stop; w++) {
         *w = 0;
         __asm__("" : "+r"(w)); /* or gcc makes it one after all */
     }
@@ -355,10 +394,10 @@ void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size)
 
 static void pop(struct wb_exec *x)
 {
-    uint16_t at = x->top, prev = stack_at(x, at)->prev;
+    uint16_t at = x->top;
+    x->top = stack_at(x, at)->prev;
     x->used = at;
-    x->top = prev;
-    if (WB_UNLIKELY(at == x->own)) deep_leave(x, prev);
+    if (WB_UNLIKELY(at == x->own || at == x->own + MIDDLE_STACK_BYTES)) leave_part(x);
 }
 
 /* ---- stepping ---- */
@@ -417,9 +456,11 @@ bool wb_step_waits(struct wb_exec *x)
 }
 
 struct preempted {
-    struct wb_frame h;
-    struct wb_seg seg;
-    uint8_t user;
+    struct wb_frame h; /* note: it was in user mode */
+    uint16_t stage;
+    uint8_t nparts;
+    bool started, joined;
+    uint64_t part[]; /* nparts of them: mostly one */
 };
 
 /* Preempted on return from an interrupt: put the half-done segment aside, schedule, take it up again. */
@@ -433,19 +474,27 @@ static enum wb_ret preempted_step(struct wb_exec *x, void *frame)
         return WB_AGAIN;
     }
     WB_FLUSH(x, f);
-    *x->seg = f->seg;
-    x->user = f->user;
+    *x->seg = (struct wb_seg){.nparts = f->nparts, .started = f->started, .joined = f->joined, .stage = f->stage};
+    for (uint32_t i = 0; i < f->nparts; i++) {
+        x->seg->part[i] = f->part[i];
+        x->seg->sum += part_dur(f->part[i]);
+    }
+    x->user = (uint8_t)f->h.note;
     WB_END();
 }
 
 static void preempt(struct wb_exec *x)
 {
-    struct wb_seg seg = *x->seg;
-    uint8_t user = x->user;
-    *x->seg = (struct wb_seg){0};
-    struct preempted *f = WB_PUSH(x, preempted_step, struct preempted);
-    f->seg = seg;
-    f->user = user;
+    struct wb_seg *g = x->seg;
+    size_t parts = g->nparts * sizeof g->part[0];
+    struct preempted *f = wb_push(x, preempted_step, sizeof *f + parts);
+    f->h.note = x->user;
+    f->nparts = g->nparts;
+    f->started = g->started;
+    f->joined = g->joined;
+    f->stage = g->stage;
+    memcpy(f->part, g->part, parts);
+    *g = (struct wb_seg){.nparts = 0};
     x->user = 0;
 }
 

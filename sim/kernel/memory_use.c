@@ -18,8 +18,8 @@ void wb_sim_memory(const struct wb_sim *s, struct wb_memory *m)
     size_t blocks = s->arena.reserved - s->arena.used; /* headers, and ends that nothing fitted in */
     *m = (struct wb_memory){
         .cpus = s->arena_before_tasks + balances_touched(s) + result_touched(s),
-        .tasks = s->arena.used - s->arena_before_tasks + tables(s) + invariants_touched(s),
-        .stacks = reserve_touched(s->deep.mem, (size_t)s->deep.parts * DEEP_STACK_BYTES),
+        .tasks = s->arena.used - s->arena_before_tasks + tables(s) + invariants_touched(s) + measure_touched(s->m),
+        .stacks = stacks_touched(s),
         .machine = wb_machine_bytes(s->machine),
         .state = wb_machine_state_touched(s->hw),
         .events = (s->q.room + 8) * sizeof(struct evq_entry),

@@ -281,7 +281,7 @@ void result_free(struct wb_sim *s)
 int result_init(struct wb_sim *s)
 {
     s->base = wb_sim_alloc(s, sizeof *s->base);
-    s->audit_scratch = wb_sim_alloc(s, 2 * s->ncpus * sizeof *s->audit_scratch);
+    if (s->audit) s->audit_scratch = wb_sim_alloc(s, 2 * s->ncpus * sizeof *s->audit_scratch);
     s->base->depth = wb_sim_alloc(s, (s->ndepths + 1) * sizeof *s->base->depth);
     s->base->rule = wb_sim_alloc(s, s->ops->nrules * sizeof *s->base->rule);
     s->base->acct = reserve_take(base_bytes(s));

@@ -10,9 +10,10 @@
 struct sched {
     struct wb_frame h;
     struct wb_task *next;
-    bool preempt; /* PREEMPT_ACTIVE: a task that is about to sleep stays runnable */
-    bool tried_newidle;
-    bool big; /* takes the kernel lock again when it goes on */
+}; /* h.note: */
+enum {
+    SCHED_PREEMPT = 1, /* PREEMPT_ACTIVE: a task that is about to sleep stays runnable */
+    SCHED_BIG = 2      /* takes the kernel lock again when it goes on */
 };
 
 /* ---- leaving ---- */
@@ -42,7 +43,7 @@ static void put_prev(struct wb_exec *x, struct wb_rq *rq, const struct sched *f)
     struct wb_task *prev = x->task;
     rq->need_resched = rq->need_resched_lazy = false;
     if (prev->klass == WB_CLASS_SWAPPER) return;
-    if (prev->state != WB_RUNNING && !f->preempt) deactivate(x, rq, prev);
+    if (prev->state != WB_RUNNING && !(f->h.note & SCHED_PREEMPT)) deactivate(x, rq, prev);
     x->sim->ops->put_prev(x, rq, prev);
 }
 
@@ -143,13 +144,12 @@ static enum wb_ret sched_step(struct wb_exec *x, void *frame)
     struct wb_rq *rq = &cpu_of(x)->rq;
     WB_BEGIN(f);
     if (x->big > WB_BIG_FREE) {
-        f->big = true;
+        f->h.note |= SCHED_BIG;
         if (x->big == WB_BIG_HELD) WB_SPIN_UNLOCK(x, f, &x->sim->big);
         x->big = WB_BIG_FREE;
     }
     do {
         wb_preempt_disable(x);
-        f->tried_newidle = false;
         wb_charge_fn(x, WB_FN_SCHEDULE);
         wb_irq_disable(x);
         WB_SPIN_LOCK(x, f, &rq->lock);
@@ -180,8 +180,8 @@ static enum wb_ret sched_step(struct wb_exec *x, void *frame)
         wb_irq_enable(x);
         wb_preempt_enable(x);
         WB_FLUSH(x, f);
-    } while (wb_need_resched(x) && !f->preempt);
-    if (f->big) {
+    } while (wb_need_resched(x) && !(f->h.note & SCHED_PREEMPT));
+    if (f->h.note & SCHED_BIG) {
         WB_SPIN_LOCK(x, f, &x->sim->big);
         x->big = WB_BIG_HELD;
     }
@@ -192,7 +192,7 @@ static void push_sched(struct wb_exec *x, bool preempt)
 {
     WB_CHECK(x->level == WB_LEVEL_TASK, "schedule() in interrupt context");
     struct sched *f = WB_PUSH(x, sched_step, struct sched);
-    f->preempt = preempt;
+    f->h.note = preempt ? SCHED_PREEMPT : 0;
 }
 
 void wb_schedule(struct wb_exec *x)

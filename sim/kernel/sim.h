@@ -56,10 +56,12 @@ enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VE
 
 /* Frame stacks (exec.h). Own parts: a handler with one call; the idle loop or migration thread in schedule(). The
  * deep part has room for every chain of sim/ and of an IPC kind. */
-#define IRQ_STACK_BYTES 96u
-#define KTHREAD_STACK_BYTES 80u
-#define SLEEP_FRAME_BYTES 32u /* schedule(), in which a task sleeps */
+#define IRQ_STACK_BYTES 56u
+#define KTHREAD_STACK_BYTES 48u
+#define SLEEP_FRAME_BYTES 24u /* schedule(), in which a task sleeps */
 #define DEEP_STACK_BYTES 768u
+/* A call of an IPC kind that sleeps (pipe_call, wait_call), and schedule(). */
+#define MIDDLE_STACK_BYTES 136u
 
 #define KICKS_MAX 8u
 
@@ -195,11 +197,16 @@ struct instance_record {
     bool background;
 };
 
-/* Deep parts of stacks, of which those in use are touched. */
-struct deep_stacks {
-    uint8_t *mem;  /* parts * DEEP_STACK_BYTES */
+/* Lent parts of stacks, of which those in use are touched. */
+struct stack_pool {
+    uint8_t *mem;  /* parts * bytes */
     uint8_t *free; /* list; the link is in the part */
-    uint32_t parts, fresh;
+    uint32_t parts, fresh, bytes;
+};
+/* What a middle part begins with: where the deep part is, less what lies below it; valid while used > own +
+ * MIDDLE_STACK_BYTES. */
+struct middle_head {
+    uint8_t *deep;
 };
 
 struct idle_while_waiting {      /* work conservation, measured */
@@ -265,7 +272,7 @@ struct wb_sim {
     uint64_t seed;
     uint32_t replication;
     sim_time end, warmup;
-    struct deep_stacks deep;
+    struct stack_pool deep, middle;
     uint32_t next_pid, next_mm;
     uint64_t popped, stale, inlined;
     uint64_t *rule_count;
@@ -292,7 +299,7 @@ struct wb_sim {
     struct wb_spinlock big;     /* when k.big_lock */
     struct wb_spinlock all_rqs; /* when k.one_rq_lock */
     struct declared_region *region;
-    uint32_t nregions, regions_room, nlines, npages, page_bytes;
+    uint32_t nregions, regions_room, nlines, nlines_later, npages, page_bytes;
     size_t arena_before_tasks; /* of the arena, when the first workload was built */
     const struct wb_cpumask *all_cpus;
     const struct wb_cpumask **masks; /* those of several CPUs that are kept */
@@ -321,12 +328,19 @@ void cpu_pause(struct wb_sim *s, struct wb_cpu *c);                       /* acc
 void cpu_repace(struct wb_sim *s, struct wb_cpu *c);                      /* its speed has changed */
 void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm); /* tell the siblings */
 void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t own);
-int deep_stacks_init(struct wb_sim *s); /* all tasks exist; 0 or -1 */
+int stacks_init(struct wb_sim *s); /* all tasks exist; 0 or -1 */
+void stacks_free(struct wb_sim *s);
+size_t stacks_touched(const struct wb_sim *s);
 /* The frame at an offset of the stack. */
 static inline struct wb_frame *stack_at(const struct wb_exec *x, uint32_t offset)
 {
-    uint8_t *own = (uint8_t *)(uintptr_t)x + x->stack;
-    return (struct wb_frame *)(void *)((offset < x->own ? own : x->deep) + offset);
+    uint8_t *part = (uint8_t *)(uintptr_t)x + x->stack;
+    if (offset >= x->own) {
+        part = x->lent;
+        if (WB_UNLIKELY(offset >= x->own + MIDDLE_STACK_BYTES))
+            part = ((const struct middle_head *)(const void *)(part + x->own))[-1].deep;
+    }
+    return (struct wb_frame *)(void *)(part + offset);
 }
 /* Under which label a context's time in lock functions is kept. */
 static inline uint16_t spin_label(const struct wb_exec *x, uint16_t own)

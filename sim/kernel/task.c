@@ -79,12 +79,20 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
     t->klass = (uint8_t)spec->klass;
     t->nice = (int8_t)spec->nice;
     t->allowed = spec->allowed ? spec->allowed : s->all_cpus;
-    t->owner = spec->instance;
+    WB_CHECK(spec->instance <= UINT16_MAX, "workload %u", spec->instance);
+    t->owner = (uint16_t)spec->instance;
     t->cpu = WB_NO_CPU;
     t->wake_cpu = t->migrated_from = UINT16_MAX;
-    t->last_waker = WB_NO_TASK;
     t->pid_line = WB_NO_LINE;
     return t;
+}
+
+static struct wb_task *leader_of(const struct wb_sim *s, const struct wb_task *t)
+{
+    uint32_t i = 0;
+    while (i < s->ntasks && s->task[i]->pid != t->tgid) i++;
+    WB_CHECK(i < s->ntasks, "process %u has no leader", t->tgid);
+    return s->task[i];
 }
 
 /* A process has a struct pid, a struct cred and a table of files of its own; its threads share them (copy_creds() and
@@ -92,15 +100,22 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
 static void share_process(struct wb_sim *s, struct wb_task *t, uint32_t tgid)
 {
     if (!tgid) {
-        t->pid_line = wb_sim_line(s);
-        (void)wb_sim_line(s); /* WB_CRED_LINE */
+        wb_sim_lines_later(s, 2);
         return;
     }
-    uint32_t i = 0;
-    while (i < s->ntasks && s->task[i]->pid != tgid) i++;
-    WB_CHECK(i < s->ntasks && s->task[i] != t, "process %u has no leader", tgid);
-    t->pid_line = s->task[i]->pid_line;
-    t->shares_files = s->task[i]->shares_files = true;
+    struct wb_task *leader = leader_of(s, t);
+    WB_CHECK(leader != t, "process %u has no leader", tgid);
+    t->shares_files = leader->shares_files = true;
+}
+
+uint32_t wb_task_pid_line(struct wb_task *t)
+{
+    struct wb_sim *s = t->x.sim;
+    if (t->pid_line != WB_NO_LINE) return t->pid_line;
+    struct wb_task *leader = t->tgid == t->pid ? t : leader_of(s, t);
+    if (leader->pid_line == WB_NO_LINE) leader->pid_line = wb_lines_new(s->hw, 2);
+    t->pid_line = leader->pid_line;
+    return t->pid_line;
 }
 
 static void start_when(struct wb_sim *s, struct wb_task *t, const struct wb_task_spec *spec)
@@ -153,6 +168,12 @@ uint32_t wb_sim_line(struct wb_sim *s)
     return s->nlines++;
 }
 
+void wb_sim_lines_later(struct wb_sim *s, uint32_t n)
+{
+    WB_CHECK(!s->hw, "lines are declared while building");
+    s->nlines_later += n;
+}
+
 void wb_sim_pages(struct wb_sim *s, uint32_t n, uint32_t page_bytes)
 {
     WB_CHECK(!s->page_bytes || s->page_bytes == page_bytes, "pages of %u and of %u bytes", s->page_bytes, page_bytes);
@@ -169,7 +190,7 @@ int memory_layout(struct wb_sim *s)
 {
     struct wb_machine_sizes sizes = {.regions = WB_MAX(s->nregions, 1u),
                                      .pages = WB_MAX(s->npages, 1u),
-                                     .lines = WB_MAX(s->nlines, 1u),
+                                     .lines = WB_MAX(s->nlines + s->nlines_later, 1u),
                                      .walked_first = s->rq_lines,
                                      .walked = s->ncpus > 2 ? s->ncpus : 0,
                                      .page_bytes = s->page_bytes ? s->page_bytes : 4096};
@@ -181,10 +202,8 @@ int memory_layout(struct wb_sim *s)
     }
     free(s->region);
     s->region = NULL;
-    for (uint32_t i = 0; i < s->nlines; i++) {
-        line_id l = wb_line_new(s->hw);
-        WB_CHECK(l == i, "line %u got id %u", i, l);
-    }
+    line_id l = wb_lines_new(s->hw, s->nlines);
+    WB_CHECK(!l, "the first line got id %u", l);
     return 0;
 }
 

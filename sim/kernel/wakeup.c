@@ -23,8 +23,10 @@ static void count_wakeup(struct wb_exec *x, const struct ttwu *f)
     s->count.wakeups_sync += (f->flags & WB_WF_SYNC) != 0;
     s->count.wakeups_remote += f->t->cpu != x->cpu;
     s->count.wakeups++;
-    if (s->totals) s->totals[f->t->id].wakeups++;
-    f->t->last_waker = x->task->id;
+    if (s->totals) {
+        s->totals[f->t->id].wakeups++;
+        s->totals[f->t->id].last_waker = x->task->id;
+    }
     f->t->woken_by_irq = x->level != WB_LEVEL_TASK;
     measure_series_add(s->m, s->series_wakeups, 1);
 }

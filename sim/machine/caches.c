@@ -84,14 +84,14 @@ static void pool_give(struct pool *p, void *things, size_t size, uint32_t i)
 struct holder *holder_add(struct wb_machine_state *s, struct region *r)
 {
     uint32_t k = r->nholders++;
-    if (k && k % HOLDERS_NEAR == 0) r->more[k / HOLDERS_NEAR - 1] = pool_take(&s->blocks, s->block, sizeof *s->block);
+    if (k % HOLDERS_BLOCK == 0) r->block[k / HOLDERS_BLOCK] = pool_take(&s->blocks, s->block, sizeof *s->block);
     return holder_at(s, r, k);
 }
 
 void holder_drop_last(struct wb_machine_state *s, struct region *r)
 {
     uint32_t k = --r->nholders;
-    if (k && k % HOLDERS_NEAR == 0) pool_give(&s->blocks, s->block, sizeof *s->block, r->more[k / HOLDERS_NEAR - 1]);
+    if (k % HOLDERS_BLOCK == 0) pool_give(&s->blocks, s->block, sizeof *s->block, r->block[k / HOLDERS_BLOCK]);
 }
 
 static void drop_rest(struct wb_machine_state *s, struct holder *h)
@@ -190,7 +190,19 @@ void caches_init(struct wb_machine_state *s)
         s->cache[i] = (struct cache){.free = t->cache[i].size, .size = decay_size_of(t->cache[i].size)};
     s->region_free = WB_NO_REGION;
     s->region_fresh = 0;
+    s->region_name[0] = "page, or one of many names";
+    s->region_names = 1;
     s->blocks.fresh = s->rests.fresh = 1;
+}
+
+/* Names are for messages. Texts that are alike come one after the other. */
+static uint8_t name_of_region(struct wb_machine_state *s, const char *name)
+{
+    for (uint32_t i = s->region_names; i-- > 1;)
+        if (s->region_name[i] == name) return (uint8_t)i;
+    if (s->region_names == REGION_NAMES) return 0;
+    s->region_name[s->region_names] = name;
+    return (uint8_t)s->region_names++;
 }
 
 region_id wb_region_new(struct wb_machine_state *s, uint64_t bytes, const char *name)
@@ -205,7 +217,7 @@ region_id wb_region_new(struct wb_machine_state *s, uint64_t bytes, const char *
         id = s->region_fresh++;
     }
     struct region *r = &s->region[id];
-    r->name = name;
+    r->name = name_of_region(s, name);
     r->bytes = (uint32_t)bytes;
     r->touches = 0;
     r->home = WB_NO_CPU;

@@ -32,8 +32,12 @@ void extent_join(struct extent *e, uint32_t off, uint32_t n, uint32_t bytes, uin
 /* The k-th holder of a region. */
 static inline struct holder *holder_at(const struct wb_machine_state *s, struct region *r, uint32_t k)
 {
-    if (WB_LIKELY(k < HOLDERS_NEAR)) return &r->near[k];
-    return &s->block[r->more[k / HOLDERS_NEAR - 1]].h[k % HOLDERS_NEAR];
+    return &s->block[r->block[k / HOLDERS_BLOCK]].h[k % HOLDERS_BLOCK];
+}
+/* The first HOLDERS_BLOCK of them; there is at least one. */
+static inline struct holder *holders_first(const struct wb_machine_state *s, const struct region *r)
+{
+    return s->block[r->block[0]].h;
 }
 /* One more place, uninitialised; there must be fewer than HOLDERS. The last holder goes. */
 struct holder *holder_add(struct wb_machine_state *s, struct region *r);

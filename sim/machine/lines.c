@@ -49,6 +49,13 @@ line_id wb_line_new(struct wb_machine_state *s)
     return id;
 }
 
+line_id wb_lines_new(struct wb_machine_state *s, uint32_t n)
+{
+    WB_CHECK(n <= s->sizes.lines - s->line_fresh, "more than the planned %u lines", s->sizes.lines);
+    s->line_fresh += n;
+    return s->line_fresh - n;
+}
+
 /* ---- the queue ---- */
 
 static sim_time busy_until(const struct wb_machine_state *s, line_id id)
@@ -64,12 +71,17 @@ static void set_busy(struct wb_machine_state *s, line_id id, sim_time until)
     s->line[id].busy = WB_MIN(busy, LATE) & LATE;
 }
 
-/* The epoch moves on; what is over by now is forgotten. Every few milliseconds of simulated time: O(lines). */
+/* The epoch moves on; what is over by now is forgotten. Every few milliseconds of simulated time: O(lines in use), for
+ * looking at what nobody has used would make memory of it. */
 static void move_epoch(struct wb_machine_state *s, sim_time now)
 {
     sim_time old = s->line_epoch;
     s->line_epoch = now;
     for (line_id id = 0; id < s->line_fresh; id++) {
+        if (!s->line_used[id >> LINES_STRETCH_BITS]) {
+            id |= (1u << LINES_STRETCH_BITS) - 1;
+            continue;
+        }
         struct line *l = &s->line[id];
         if (!l->busy || !is_alive(l)) continue;
         set_busy(s, id, l->busy == LATE ? s->line_late[id] : old + l->busy);
@@ -393,6 +405,7 @@ static inline void access_line(struct wb_machine_state *s, cpu_id cpu, line_id i
 {
     WB_CHECK(cpu < s->m->topo->ncpus && id < s->line_fresh && is_alive(&s->line[id]), "CPU %u line %u", cpu, id);
     struct line *l = &s->line[id];
+    s->line_used[id >> LINES_STRETCH_BITS] = 1;
     bool write = op != WB_LINE_READ;
     if (!write && has_copy(s, l, cpu)) {
         read_own(s, now, out);

@@ -73,22 +73,24 @@ struct holder {
     uint16_t used; /* region's touch count when it was last refreshed, modulo 2^16 */
 };
 
-/* Holders of a region: the first ones, a chain of three levels, stand in it, further ones in blocks of a pool. */
+/* Holders of a region stand in blocks of a pool, a chain of three levels in each: what nobody has touched needs
+ * none. */
 #define HOLDERS 8u /* two chains of four, or the chains of five CPUs below one cache */
-#define HOLDERS_NEAR 3u
+#define HOLDERS_BLOCK 3u
+#define HOLDER_BLOCKS ((HOLDERS + HOLDERS_BLOCK - 1) / HOLDERS_BLOCK)
 #define CACHES_MAX 65535u
 struct region {
-    const char *name;
     uint32_t bytes;
     uint32_t home; /* node, WB_NO_CPU before the first touch; in a free list: the next id */
-    uint32_t more[2];
+    uint32_t block[HOLDER_BLOCKS];
     uint16_t touches;
     uint8_t nholders;
-    struct holder near[HOLDERS_NEAR];
+    uint8_t name; /* number of it */
 };
-_Static_assert(sizeof(struct region) == 128, "there is one per task and page: two cache lines");
+#define REGION_NAMES 256u /* texts; further ones go without, as number 0 */
+_Static_assert(sizeof(struct region) == 24, "there is one per task and page");
 struct holder_block {
-    struct holder h[HOLDERS_NEAR];
+    struct holder h[HOLDERS_BLOCK];
 };
 /* Numbers of a pool: those given back first, then those never used. Number 0 is not given out. */
 struct pool {
@@ -116,6 +118,7 @@ struct line {
     uint64_t b : LINE_CPU_BITS;
 };
 _Static_assert(sizeof(struct line) == 8, "a pipe has twenty of them");
+#define LINES_STRETCH_BITS 9u             /* a page of memory */
 #define MAP_POOL_BYTES ((size_t)64 << 20) /* of address space; only maps that were in use cost memory */
 /* Word k of map i is w[k * nmaps + i]: who scans many lines asks the same word of each, one behind the other. So that
  * they are side by side, lines that are walked have maps of their own, which come first. A word counts while its bit
@@ -162,6 +165,8 @@ struct wb_machine_state {
     struct wb_machine_sizes sizes;
     struct cache *cache;
     struct region *region; /* sizes.regions, then sizes.pages */
+    const char *region_name[REGION_NAMES];
+    uint32_t region_names;
     uint32_t region_free;  /* list of freed ids */
     uint32_t region_fresh; /* ids from here on were never used */
     uint32_t page_fresh;   /* how many have ever been in a list; given out */
@@ -174,6 +179,7 @@ struct wb_machine_state {
     struct page_node *page_node;    /* [sizes.pages] */
     struct wb_page_note *page_note; /* [sizes.pages] */
     struct line *line;
+    uint8_t *line_used;  /* [sizes.lines >> LINES_STRETCH_BITS]: some line of the stretch has been accessed */
     sim_time *line_late; /* [sizes.lines] end of a queue that is too long for its line */
     sim_time line_epoch;
     uint32_t line_free, line_fresh;

@@ -4,6 +4,8 @@
 #include "reserve.h"
 
 #define ALIGN 64u
+#define PAGE 4096u
+#define MAPS_STEP (uint32_t)(PAGE / sizeof(uint64_t))
 
 /* Hands out pieces of the block; with base NULL it only adds up. */
 struct layout {
@@ -36,11 +38,13 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     struct wb_machine_state dummy;
     if (!s) s = &dummy;
     uint32_t nwords = WB_CPUMASK_WORDS(t->ncpus);
-    uint32_t nmaps = z->walked + (uint32_t)WB_MIN(z->lines, MAP_POOL_BYTES / (nwords * sizeof(uint64_t)));
+    uint32_t nmaps = z->walked + (uint32_t)WB_MIN(z->lines + MAPS_STEP, MAP_POOL_BYTES / (nwords * sizeof(uint64_t)));
+    /* A word of all maps is a plane: whole pages of it, so that few maps in use touch few. */
+    nmaps = nmaps > MAPS_STEP ? nmaps / MAPS_STEP * MAPS_STEP : nmaps;
     piece(l, 1, sizeof *s);
     s->cache = piece(l, t->ncaches, sizeof *s->cache);
     s->region = piece(l, (size_t)z->regions + z->pages, sizeof *s->region);
-    s->blocks.room = (uint32_t)WB_MIN((HOLDERS / HOLDERS_NEAR) * ((uint64_t)z->regions + z->pages) + 1, UINT32_MAX);
+    s->blocks.room = (uint32_t)WB_MIN(HOLDER_BLOCKS * ((uint64_t)z->regions + z->pages) + 1, UINT32_MAX);
     s->block = piece(l, s->blocks.room, sizeof *s->block);
     s->rests.room = (uint32_t)WB_MIN(HOLDERS * ((uint64_t)z->regions + z->pages) + 1, UINT32_MAX);
     s->rest = piece(l, s->rests.room, sizeof *s->rest);
@@ -49,12 +53,14 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     s->page_node = piece(l, z->pages, sizeof *s->page_node);
     s->page_note = piece(l, z->pages, sizeof *s->page_note);
     s->line = piece(l, z->lines, sizeof *s->line);
+    s->line_used = piece(l, (z->lines >> LINES_STRETCH_BITS) + 1, sizeof *s->line_used);
     s->line_late = piece(l, z->lines, sizeof *s->line_late);
     s->maps.nwords = nwords;
     s->maps.nmaps = nmaps;
     s->maps.walked_first = z->walked_first;
     s->maps.walked = z->walked;
     s->maps.nsums = (nwords + 63) / 64;
+    l->used = (l->used + PAGE - 1) / PAGE * PAGE;
     s->maps.w = piece(l, (size_t)nmaps * nwords, sizeof *s->maps.w);
     s->maps.some = piece(l, (size_t)nmaps * s->maps.nsums, sizeof *s->maps.some);
     s->maps.line = piece(l, nmaps, sizeof *s->maps.line);

@@ -125,7 +125,7 @@ static region_id given(struct wb_machine_state *s, uint32_t id)
     if (id == WB_NO_REGION) return id;
     if (id == FRESH) {
         id = s->sizes.regions + s->pages_given++;
-        s->region[id] = (struct region){.name = "page", .bytes = s->sizes.page_bytes, .home = WB_NO_CPU};
+        s->region[id] = (struct region){.bytes = s->sizes.page_bytes, .home = WB_NO_CPU};
     }
     s->page_note[id - s->sizes.regions] = (struct wb_page_note){.next = WB_NO_REGION};
     return id;

@@ -256,7 +256,7 @@ static uint32_t choose_victim(const struct toucher *t)
             best = k;
         }
     }
-    WB_CHECK(best < HOLDERS, "region '%s': no holder to forget", t->r->name);
+    WB_CHECK(best < HOLDERS, "region '%s': no holder to forget", t->s->region_name[t->r->name]);
     return best;
 }
 
@@ -307,9 +307,10 @@ static void insert_level(struct toucher *t, uint32_t i, struct holder *h, struct
 static bool alone(const struct wb_machine_state *s, cpu_id cpu, const struct region *r)
 {
     uint32_t n = s->m->topo->nlevels;
-    if (r->nholders != n || n > HOLDERS_NEAR) return false;
+    if (r->nholders != n || n > HOLDERS_BLOCK) return false;
     const uint32_t *own = &s->m->topo->cache_of[(size_t)cpu * n + n];
-    for (const struct holder *h = r->near; h < r->near + n; h++)
+    const struct holder *first = holders_first(s, r);
+    for (const struct holder *h = first; h < first + n; h++)
         if (h->cache != *--own) return false;
     return true;
 }
@@ -318,7 +319,7 @@ static bool alone(const struct wb_machine_state *s, cpu_id cpu, const struct reg
 static void touch_alone(struct toucher *t)
 {
     struct share there[WB_CACHE_LEVELS];
-    struct holder *h = &t->r->near[t->nlevels];
+    struct holder *h = holders_first(t->s, t->r) + t->nlevels;
     uint32_t inner = 0;
     for (uint32_t i = 0; i < t->nlevels; i++) {
         holder_refresh(t->s, --h);
@@ -358,7 +359,7 @@ static struct region *region_of(const struct wb_machine_state *s, const struct w
 {
     struct region *r = region_at(s, span->region);
     WB_CHECK((uint64_t)span->offset + span->bytes <= r->bytes, "span %u+%u outside region '%s' of %u bytes",
-             span->offset, span->bytes, r->name, r->bytes);
+             span->offset, span->bytes, s->region_name[r->name], r->bytes);
     return r;
 }
 
@@ -399,7 +400,8 @@ static bool at_hand(const struct wb_machine_state *s, cpu_id cpu, const struct r
 {
     uint32_t end = span->offset + span->bytes;
     if (!alone(s, cpu, r)) return false;
-    for (const struct holder *h = r->near; h < r->near + r->nholders; h++) {
+    const struct holder *first = holders_first(s, r);
+    for (const struct holder *h = first; h < first + r->nholders; h++) {
         const struct extent *e = &h->run;
         if (h->rest || h->stamp != s->cache[h->cache].clock) return false;
         if (span->offset < e->start || end > e->start + e->len || e->bytes != e->len) return false;
@@ -409,10 +411,11 @@ static bool at_hand(const struct wb_machine_state *s, cpu_id cpu, const struct r
 }
 
 /* What touch_span() would do then. */
-static void touch_at_hand(struct region *r)
+static void touch_at_hand(const struct wb_machine_state *s, struct region *r)
 {
     uint16_t now = ++r->touches;
-    for (uint32_t k = 0; k < r->nholders; k++) r->near[k].used = now;
+    struct holder *first = holders_first(s, r);
+    for (uint32_t k = 0; k < r->nholders; k++) first[k].used = now;
 }
 
 bool wb_region_touch_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
@@ -420,7 +423,7 @@ bool wb_region_touch_near(struct wb_machine_state *s, cpu_id cpu, const struct w
 {
     struct region *r = region_of(s, span);
     if (!at_hand(s, cpu, r, span, access)) return false;
-    touch_at_hand(r);
+    touch_at_hand(s, r);
     *core = price_time(span->bytes, s->m->hit[0].q[pattern][access]);
     return true;
 }
@@ -431,8 +434,8 @@ bool wb_region_copy_near(struct wb_machine_state *s, cpu_id cpu, const struct wb
     if (src->bytes != dst->bytes || src->region == dst->region) return false;
     struct region *from = region_of(s, src), *to = region_of(s, dst);
     if (!at_hand(s, cpu, from, src, WB_READ) || !at_hand(s, cpu, to, dst, WB_WRITE)) return false;
-    touch_at_hand(from);
-    touch_at_hand(to);
+    touch_at_hand(s, from);
+    touch_at_hand(s, to);
     *core = price_time(2ull * src->bytes, s->m->copy_q[0]) / 2;
     return true;
 }

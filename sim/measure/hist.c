@@ -17,6 +17,18 @@ void wb_hist_reset(struct wb_hist *h)
     h->min = UINT64_MAX;
 }
 
+void wb_hist_clear(struct wb_hist *h)
+{
+    if (!h->count) return;
+    uint32_t first = wb_hist_index(h->min), last = wb_hist_index(h->max);
+    memset(&h->bucket[first], 0, (last - first + 1) * sizeof h->bucket[0]);
+    h->count = 0;
+    h->min = UINT64_MAX;
+    h->max = 0;
+    h->sum = h->squares = 0;
+    h->squares_high = 0;
+}
+
 void wb_hist_merge(struct wb_hist *dst, const struct wb_hist *src)
 {
     dst->count += src->count;

@@ -2,9 +2,11 @@
 #include "measure.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "measure_inner.h"
+#include "reserve.h"
 
 #define WINDOWS_MAX_DEFAULT 4096u
 #define WINDOWS_UNKNOWN 1024u /* when nobody says how long the run will be */
@@ -58,6 +60,23 @@ uint32_t measure_column(struct wb_measure *m, const uint64_t *value)
     return m->ncolumns++;
 }
 
+struct wb_hist *measure_hist_new(struct wb_measure *m)
+{
+    struct hist_piece *p = reserve_take(sizeof *p);
+    if (!p) return NULL;
+    p->hist.min = UINT64_MAX; /* the rest is zero already */
+    p->next = m->hists;
+    m->hists = p;
+    return &p->hist;
+}
+
+size_t measure_touched(const struct wb_measure *m)
+{
+    size_t n = m->npairs * sizeof *m->pair;
+    for (const struct hist_piece *p = m->hists; p; p = p->next) n += reserve_touched(p, sizeof *p);
+    return n;
+}
+
 static void check_instance(const struct wb_measure *m, uint32_t instance)
 {
     WB_CHECK(instance == MEASURE_MACHINE || instance < m->ninstances, "instance %u of %u", instance, m->ninstances);
@@ -87,9 +106,8 @@ struct wb_latency *measure_latency_new(struct wb_measure *m, uint32_t instance, 
         if (l->instance == instance && !strcmp(l->name, name)) return l;
     struct wb_latency *l = ARENA_NEW(m->a, struct wb_latency, 1);
     if (!l) return NULL;
-    l->hist = ARENA_NEW(m->a, struct wb_hist, 1);
+    l->hist = measure_hist_new(m);
     if (!l->hist) return NULL;
-    wb_hist_reset(l->hist);
     l->instance = instance;
     l->name = name;
     l->help = help;
@@ -146,6 +164,8 @@ int measure_seal(struct wb_measure *m)
     for (uint32_t i = 0; i < m->ncolumns; i++) m->column[i].window = w + (size_t)i * m->windows_max;
     for (uint32_t i = 0; i < m->nseries; i++) m->column[m->series[i].column].value = &m->hot.series[i];
     for (struct pair_group *g = m->group; g; g = g->next) m->group_table[g->index] = g;
+    struct pair *exact = m->npairs ? realloc(m->pair, m->npairs * sizeof *exact) : NULL;
+    if (exact) m->pair = exact;
     m->sealed = true;
     return 0;
 }
@@ -159,7 +179,7 @@ void measure_start(struct wb_measure *m, sim_time now)
     measure_pairs_start(m, now);
     for (uint32_t i = 0; i < m->ncolumns; i++) m->column[i].base = m->column[i].last = *m->column[i].value;
     for (struct wb_counter *c = m->counter; c; c = c->next) c->base = c->n;
-    for (struct wb_latency *l = m->latency; l; l = l->next) wb_hist_reset(l->hist);
+    for (struct wb_latency *l = m->latency; l; l = l->next) wb_hist_clear(l->hist);
 }
 
 /* All windows are in use: neighbours become one, the width doubles. */

@@ -105,6 +105,8 @@ int measure_result(struct wb_measure *m, struct wb_result *r) WB_MUST_USE;
 /* Hash of all counters, windows, histogram bins and figures in the order of their creation. Equal runs give equal
  * values. */
 uint64_t measure_fingerprint(const struct wb_measure *m);
+/* Bytes that it takes beside the arena. */
+size_t measure_touched(const struct wb_measure *m);
 void measure_free(struct wb_measure *m); /* NULL is fine; the arena keeps its part */
 /* Raw value since warm-up, for tests and step-wise views. */
 uint64_t measure_progress_value(const struct wb_measure *m, const struct wb_progress *p);

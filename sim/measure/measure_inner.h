@@ -54,6 +54,12 @@ struct figure {
     double value;
 };
 
+/* Histograms are reserves: of their thirty KiB, only the octaves that values fell in cost memory. */
+struct hist_piece {
+    struct wb_hist hist;
+    struct hist_piece *next;
+};
+
 struct wb_measure {
     struct measure_hot hot; /* first: the inline functions see it */
     struct arena *a;
@@ -79,6 +85,7 @@ struct wb_measure {
     struct pair_group *group, **group_end, **group_table;
     uint32_t ngroups;
 
+    struct hist_piece *hists;
     struct arena out; /* figures and results: taken after the run */
     struct figure *figure;
     size_t nfigures, figures_room;
@@ -90,6 +97,8 @@ _Static_assert(offsetof(struct wb_measure, hot) == 0, "the inline functions see 
 
 /* A new column; UINT32_MAX when memory is refused. */
 uint32_t measure_column(struct wb_measure *m, const uint64_t *value);
+/* An empty one, or NULL. measure_free() gives it back. */
+struct wb_hist *measure_hist_new(struct wb_measure *m);
 /* Room for one more element of an arena array that is full: doubles and copies. NULL when memory is refused. */
 void *measure_grow(struct arena *a, void *old, uint32_t n, uint32_t *room, size_t size);
 /* Bring the pairs' times up to now. */

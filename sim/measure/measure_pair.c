@@ -20,9 +20,8 @@ static bool same_name(const char *a, const char *b)
 static bool group_init(struct wb_measure *m, struct pair_group *g)
 {
     for (int i = 0; i < 2; i++) {
-        g->hist[i] = ARENA_NEW(m->a, struct wb_hist, 1);
+        g->hist[i] = measure_hist_new(m);
         if (!g->hist[i]) return false;
-        wb_hist_reset(g->hist[i]);
     }
     g->col_together = measure_column(m, &g->together);
     g->col_known = measure_column(m, &g->known);
@@ -117,8 +116,8 @@ void measure_pairs_start(struct wb_measure *m, sim_time now)
     for (uint32_t i = 0; i < m->npairs; i++) m->pair[i].regime = now;
     for (struct pair_group *g = m->group; g; g = g->next) {
         g->changes = 0;
-        wb_hist_reset(g->hist[0]);
-        wb_hist_reset(g->hist[1]);
+        wb_hist_clear(g->hist[0]);
+        wb_hist_clear(g->hist[1]);
     }
 }
 

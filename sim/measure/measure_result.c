@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "measure_inner.h"
+#include "reserve.h"
 #include "measure_stats.h"
 #include "wakebal/run.h"
 
@@ -414,4 +415,9 @@ void measure_free(struct wb_measure *m)
     if (!m) return;
     arena_free(&m->out);
     free(m->pair);
+    while (m->hists) {
+        struct hist_piece *p = m->hists;
+        m->hists = p->next;
+        reserve_give(p, sizeof *p);
+    }
 }

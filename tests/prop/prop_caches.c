@@ -308,10 +308,20 @@ static uint32_t take_cold(struct list *l)
     return id;
 }
 
+/* The twin numbers pages when they first are in a list; they get the number that others see when they are first given
+ * out. */
 struct page_twin {
     struct list cpu[2], common, used;
-    uint32_t fresh;
+    uint32_t fresh, given;
+    uint32_t seen[POOL]; /* number + 1, 0: not given yet */
 };
+
+static uint32_t twin_number(struct page_twin *w, uint32_t id)
+{
+    if (id == WB_NO_REGION) return id;
+    if (!w->seen[id]) w->seen[id] = ++w->given;
+    return w->seen[id] - 1;
+}
 
 static uint32_t twin_alloc(struct page_twin *w, cpu_id c)
 {
@@ -344,15 +354,15 @@ static bool run_pages(const struct prop_op *ops, size_t n, char *why, size_t nwh
     for (size_t i = 0; i < n && good; i++) {
         cpu_id c = ops[i].a & 1;
         if (ops[i].kind % 5 < 3) {
-            uint32_t want = twin_alloc(&w, c), got = wb_page_alloc(s, c);
+            uint32_t id = twin_alloc(&w, c), want = twin_number(&w, id), got = wb_page_alloc(s, c);
             good = want == got;
             if (!good) snprintf(why, nwhy, "alloc %zu: page %u, twin %u", i, got, want);
-            if (got != WB_NO_REGION) put_hot(&w.used, got);
+            if (id != WB_NO_REGION) put_hot(&w.used, id);
         } else if (w.used.n) {
             uint32_t k = (uint32_t)(ops[i].b % w.used.n), id = w.used.id[k];
             w.used.id[k] = w.used.id[--w.used.n];
             twin_free(&w, c, id);
-            wb_page_free(s, c, id);
+            wb_page_free(s, c, twin_number(&w, id));
         }
     }
     wb_machine_state_free(s);

@@ -226,7 +226,7 @@ static inline void netscript_build(struct netscript *s, const char *text)
                                            .nworkloads = 1,
                                            .ipcs = ipcs,
                                            .nipcs = 4};
-    static const struct wb_run_options audited = {.audit = true};
+    static const struct wb_run_options audited = {.audit = true, .task_totals = true};
     struct wb_reader reader = {.read = net_read_text, .exists = net_exists, .ctx = s};
     struct wb_scenario_options o = {.reader = &reader};
     netscript_now = s;

@@ -65,8 +65,8 @@ static void softirq_has_the_sender_as_current(void **state)
     struct net_script scripts[2];
     (void)state;
     struct netscript s = exchange(scripts, "tcp", 1, "kernel : { scheduler = \"o1\"; tcp = \"6.18\"; };");
-    assert_int_equal(scripts[0].task->last_waker, scripts[1].task->id);
-    assert_int_equal(scripts[1].task->last_waker, scripts[0].task->id);
+    assert_int_equal(wb_task_totals(scripts[0].task)->last_waker, scripts[1].task->id);
+    assert_int_equal(wb_task_totals(scripts[1].task)->last_waker, scripts[0].task->id);
     assert_int_equal((int)netscript_metric(&s, "wakeups.remote"), (int)netscript_metric(&s, "tcp.wakes") + 1); /* FIN */
     netscript_free(&s);
     s = exchange(scripts, "tcp", 0, "kernel : { scheduler = \"o1\"; tcp = \"6.18\"; };");

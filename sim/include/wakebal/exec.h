@@ -135,6 +135,7 @@ struct wb_frame {
     uint16_t prev; /* offset of the caller's frame */
     uint16_t line; /* where to go on */
     uint16_t size; /* bytes, header included */
+    uint16_t note; /* the frame's own; 0 at first */
 };
 
 enum wb_level { WB_LEVEL_TASK, WB_LEVEL_SOFTIRQ, WB_LEVEL_HARDIRQ };
@@ -150,9 +151,9 @@ struct wb_seg {
     uint64_t part[WB_SEG_PARTS];
 };
 
-/* The stack is in two parts: `own` bytes that hold what it usually has while it sleeps, and beyond them a deep part
- * that is lent to it while it needs one. So a thousand sleepers cost little, and nobody counts the deepest chain of
- * calls. A frame lies in one part. */
+/* The stack is in three parts: `own` bytes that hold what it usually has while it waits for a CPU; beyond them a middle
+ * part, lent while it is in a call that may sleep, and beyond that a deep one, lent while it needs it. So thousands
+ * that wait or sleep cost little, and nobody counts the deepest chain of calls. A frame lies in one part. */
 /* Kernels with one lock around system calls (kernel.big_lock): entering asks for it, the first flush after that takes
  * it, sleeping and returning to user mode give it up. */
 enum wb_big { WB_BIG_NONE, WB_BIG_FREE, WB_BIG_WANTED, WB_BIG_HELD };
@@ -161,7 +162,7 @@ struct wb_exec {
     struct wb_sim *sim;
     struct wb_seg *seg;   /* of the CPU, for its level: work is worked off or put aside before a task leaves */
     struct wb_task *task; /* current: for interrupts the interrupted task */
-    uint8_t *deep;        /* the lent part less `own`, so that offsets go on; valid while used > own */
+    uint8_t *lent;        /* the middle part less `own`, so that offsets go on; valid while used > own */
     int64_t ret;          /* result of the last call */
     cpu_id cpu;           /* valid while running */
     uint16_t top;         /* offset of the running frame, or WB_STACK_EMPTY */

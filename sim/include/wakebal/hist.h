@@ -25,6 +25,8 @@ struct wb_hist {
 };
 
 void wb_hist_reset(struct wb_hist *h);
+/* The same for one that is in use: writes only where it has counted. */
+void wb_hist_clear(struct wb_hist *h);
 /* Add all of src to dst. */
 void wb_hist_merge(struct wb_hist *dst, const struct wb_hist *src);
 

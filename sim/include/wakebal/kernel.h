@@ -41,17 +41,15 @@ struct wb_task {
     bool in_migrate_list : 1, migrate_exec : 1;
     bool shares_files : 1; /* its table of open files belongs to several threads: calls count references on files */
     bool killed : 1;       /* a fatal signal is pending: sleeps that signals may end return -EINTR */
+    uint16_t owner;        /* workload instance */
     cpu_id cpu;            /* task_cpu(): last or present CPU */
     uint32_t mm;           /* address space: threads of a process share it; 0 = kernel */
-    /* Of its process: struct pid, and the next line struct cred (WB_CRED_LINE), or WB_NO_LINE (kernel threads). */
-    uint32_t pid_line;
-    uint32_t name;       /* string id */
-    uint32_t pair;       /* co-location partner record + 1, or 0 */
-    uint32_t owner;      /* workload instance */
-    uint32_t nr_returns; /* to user mode from system calls; a priority lent for a sleep ends there (BSD) */
-    task_id last_waker;
-    uint32_t timer_no;    /* the valid sleep timer */
-    task_id migrate_next; /* the next on the migration thread's list; not wq_next: who waits there may be woken */
+    uint32_t pid_line;     /* wb_task_pid_line() */
+    uint32_t name;         /* string id */
+    uint32_t pair;         /* co-location partner record + 1, or 0 */
+    uint32_t nr_returns;   /* to user mode from system calls; a priority lent for a sleep ends there (BSD) */
+    uint32_t timer_no;     /* the valid sleep timer */
+    task_id migrate_next;  /* the next on the migration thread's list; not wq_next: who waits there may be woken */
     /* CPUs in 16 bits: where it was set to sleep from, a balancer's last move, its sleep timer, the wish to the
      * migration thread. */
     uint16_t wake_cpu, migrated_from, timer_cpu, migrate_to;
@@ -62,9 +60,10 @@ struct wb_task {
     struct wb_task *wq_next; /* scratch lists of the engine */
     void *policy;            /* ops->task_bytes; idle tasks share one area, which nobody writes */
 };
-_Static_assert(sizeof(struct wb_task) <= 184, "there are very many");
+_Static_assert(sizeof(struct wb_task) <= 176, "there are very many");
 _Static_assert(WB_CPUS_MAX < UINT16_MAX, "a CPU in 16 bits, and none");
-#define WB_CRED_LINE(pid_line) ((pid_line) == WB_NO_LINE ? WB_NO_LINE : (pid_line) + 1)
+/* Lines of its process: struct pid, and the next one struct cred. Made when somebody first asks. Run time. */
+uint32_t wb_task_pid_line(struct wb_task *t);
 
 /* What a task came to since it started; kept when wb_run_options.task_totals asks for it, else NULL. */
 struct wb_task_totals {
@@ -72,6 +71,7 @@ struct wb_task_totals {
     sim_time run_total;  /* time on CPU, up to its last switch */
     sim_time wait_total; /* time runnable but not running */
     uint32_t switches, migrations, wakeups;
+    task_id last_waker;
 };
 const struct wb_task_totals *wb_task_totals(const struct wb_task *t);
 

@@ -423,6 +423,8 @@ struct wb_line_cost {
     enum wb_distance from; /* WB_FAR_SELF: hit */
 };
 line_id wb_line_new(struct wb_machine_state *s);
+/* n neighbours that were never used: the first of them. */
+line_id wb_lines_new(struct wb_machine_state *s, uint32_t n);
 void wb_line_free(struct wb_machine_state *s, line_id l);
 void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id l, enum wb_line_op op, sim_time now,
                     struct wb_line_cost *out);

@@ -43,6 +43,8 @@ const struct wb_cpumask *wb_mask_one(struct wb_sim *s, cpu_id c); /* the same of
 /* Build time. Ids are those that WB_TOUCH, WB_COPY, WB_LINE and machine.h take once the run has started. */
 uint32_t wb_sim_region(struct wb_sim *s, uint64_t bytes, const char *name); /* name: static or arena text */
 uint32_t wb_sim_line(struct wb_sim *s);
+/* Room for n lines that will be made when they are first used, by wb_lines_new(): so those in use lie together. */
+void wb_sim_lines_later(struct wb_sim *s, uint32_t n);
 /* At most n more pages (machine.h wb_page_alloc) will be alive at once; calls add up. All callers use the same page
  * size. */
 void wb_sim_pages(struct wb_sim *s, uint32_t n, uint32_t page_bytes);
