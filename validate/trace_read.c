@@ -65,7 +65,7 @@ uint32_t trace_task_of(struct trace *t, int32_t pid, struct trace_span comm)
     }
     struct trace_task *more = (t->ntasks & (t->ntasks - 1)) && t->ntasks ? t->task : NULL;
     if (!more) {
-        more = realloc(t->task, 2 * (t->ntasks + 1u) * sizeof *more);
+        more = realloc(t->task, 2 * ((size_t)t->ntasks + 1) * sizeof *more);
         if (!more) return UINT32_MAX;
         t->task = more;
     }

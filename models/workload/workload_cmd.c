@@ -138,6 +138,7 @@ static bool number(const char *text, bool suffix, int64_t *v)
 static void note_place(const struct words *w, struct workload_setting *s)
 {
     size_t last = WB_MAX(w->first, w->pos ? w->pos - 1 : 0);
+    WB_CHECK(last < w->n && w->word[last], "word %zu of %zu", last, w->n);
     s->at = w->at[w->first];
     s->len = w->at[last] + strlen(w->word[last]) - s->at;
 }

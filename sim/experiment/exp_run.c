@@ -142,8 +142,7 @@ static bool stopped(const struct pool *p)
 static void run_tasks(struct pool *p, size_t from, size_t to)
 {
 #ifdef WB_HAVE_OPENMP
-    int jobs = exp_threads(p->opt->jobs, to - from);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(exp_threads(p->opt->jobs, to - from))
 #endif
     for (size_t i = from; i < to; i++) {
         if (stopped(p)) continue;

@@ -8,6 +8,8 @@ for name in engine_rate_16x64 engine_rate_256x4096 hold_16_ns hold_256_ns hold_4
     has "$tmp/b.json" "\"name\": \"$name\""
 done
 hasnt "$tmp/b.json" null
+# What it comes to is said first (a build that is not optimised says that before).
+[ "$(grep -v -e '^This is no optimised' -e '^$' "$tmp/out" | head -1 | cut -c1-19)" = "Verdict: the floor " ] || fail "the verdict is not at the top"
 has "$tmp/out" "16 CPUs, 24 pairs and 16 hogs"
 has "$tmp/out" "Cost of an event by size, linux-6.12"
 code 2 $w bench --best-of 0
