@@ -36,31 +36,33 @@ struct toucher {
     uint32_t missing;               /* bytes that must come from outside */
 };
 
-static bool is_own(const struct toucher *t, uint32_t cache)
-{
-    for (uint32_t i = 0; i < t->nlevels; i++)
-        if (t->cache[i] == cache) return true;
-    return false;
-}
-
 static uint32_t chain_index(const struct toucher *t, uint32_t cache)
 {
     return t->m->index_of_level[t->m->topo->cache[cache].level];
 }
 
+static bool is_own(const struct toucher *t, uint32_t cache)
+{
+    return t->cache[chain_index(t, cache)] == cache;
+}
+
 static void look_at(struct toucher *t, const struct holder *h, struct sight *v)
 {
     const struct wb_topology *topo = t->m->topo;
-    *v = (struct sight){.own = is_own(t, h->cache), .there = holder_overlap(t->s, h, t->off, t->n)};
+    uint32_t level = chain_index(t, h->cache);
+    v->own = t->cache[level] == h->cache;
+    v->speaks = false;
+    v->there = holder_overlap(t->s, h, t->off, t->n);
     if (v->own) {
-        t->held[chain_index(t, h->cache)] = v->there.bytes;
+        t->held[level] = v->there.bytes;
         return;
     }
+    v->shared = 0;
     v->cpu = topo->cache[h->cache].first_cpu;
     const uint32_t *other = &topo->cache_of[(size_t)v->cpu * t->nlevels];
     while (v->shared < t->nlevels && other[v->shared] != t->cache[v->shared]) v->shared++;
     v->far = (uint8_t)wb_topo_distance(topo, t->cpu, v->cpu);
-    v->speaks = chain_index(t, h->cache) + 1 == v->shared;
+    v->speaks = level + 1 == v->shared;
 }
 
 static void look_around(struct toucher *t)
@@ -278,6 +280,14 @@ static struct holder *holder_of(struct toucher *t, uint32_t cache)
     return h;
 }
 
+/* The run has all of itself and of the span, as modified as the touch leaves it: nothing changes. */
+static bool stays(const struct toucher *t, const struct holder *h, struct share there)
+{
+    const struct extent *e = &h->run;
+    if (t->off < e->start || t->off + t->n > e->start + e->len || e->bytes != e->len) return false;
+    return e->dirty == e->len || (t->access == WB_READ && there.dirty < t->n);
+}
+
 /* One level of the own chain, whose holder is up to date and has `there`, takes in what it did not have: see
  * docs/model-machine.md, displacement. */
 static void insert_level(struct toucher *t, uint32_t i, struct holder *h, struct share there)
@@ -285,6 +295,8 @@ static void insert_level(struct toucher *t, uint32_t i, struct holder *h, struct
     struct cache *c = &t->s->cache[t->cache[i]];
     uint64_t had = there.bytes, present;
     uint64_t insert = t->n - t->held[i];
+    h->used = t->r->touches;
+    if (!insert && stays(t, h, there)) return;
     uint64_t displaced = cache_insert(c, insert);
     uint64_t room = insert - displaced;
     if (displaced) {
@@ -300,7 +312,6 @@ static void insert_level(struct toucher *t, uint32_t i, struct holder *h, struct
     if (t->access == WB_READ) dirty = WB_MIN(there.dirty, bytes);
     holder_touch(t->s, h, t->off, t->n, bytes, dirty);
     h->stamp = c->clock;
-    h->used = (uint16_t)t->r->touches;
 }
 
 /* The holders are the own chain, outermost first as touches make them, and nobody else. */
