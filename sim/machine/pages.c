@@ -127,6 +127,7 @@ static region_id given(struct wb_machine_state *s, uint32_t id)
         id = s->sizes.regions + s->pages_given++;
         s->region[id] = (struct region){.bytes = s->sizes.page_bytes, .home = WB_NO_CPU};
     }
+    __builtin_prefetch(&s->region[id]); /* whoever gets it touches it */
     s->page_note[id - s->sizes.regions] = (struct wb_page_note){.next = WB_NO_REGION};
     return id;
 }
@@ -159,6 +160,7 @@ struct wb_page_note *wb_page_note(struct wb_machine_state *s, region_id page)
 {
     WB_DEBUG_CHECK(page >= s->sizes.regions && page < s->sizes.regions + s->pages_given, "region %u is not a page",
                    page);
+    __builtin_prefetch(&s->region[page]);
     return &s->page_note[page - s->sizes.regions];
 }
 
