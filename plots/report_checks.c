@@ -28,6 +28,17 @@ static int right_of(const json_t *c)
     return !s ? 0 : json_is_true(json_object_get(s, "right")) ? 1 : -1;
 }
 
+/* What one axis holds: several metrics share a unit. */
+static const char *picture_name(const char *unit, const char *metric)
+{
+    static const struct {
+        const char *unit, *name;
+    } shared[] = {{"s", "times (round trips, hackbench)"}, {"1/s", "rates (transactions, calls)"}};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(shared); i++)
+        if (!strcmp(unit, shared[i].unit)) return shared[i].name;
+    return metric;
+}
+
 /* One picture for each unit, since an axis has one. */
 static void scatter(struct html *h, const json_t *cases, const char *unit, const char *metric)
 {
@@ -45,7 +56,7 @@ static void scatter(struct html *h, const json_t *cases, const char *unit, const
         d->y = doc_number(p, "value"), d->ylo = doc_number(p, "lo"), d->yhi = doc_number(p, "hi");
         d->verdict = right_of(c);
     }
-    snprintf(title, sizeof title, "Predicted and measured: %.60s", metric);
+    snprintf(title, sizeof title, "Predicted and measured: %.60s", picture_name(unit, metric));
     if (used) chart_scatter(h, title, unit, dot, used);
     free(dot);
 }
@@ -68,12 +79,6 @@ static void validation_row(struct html *h, const json_t *c)
     int right = right_of(c);
     html_row_begin(h, "");
     html_cell(h, doc_text(c, "name"));
-    html_cell(h, doc_text(c, "class"));
-    html_cell_value(h, doc_number(p, "value"), unit);
-    html_cell_range(h, doc_number(p, "lo"), doc_number(p, "hi"), unit);
-    html_cell_value(h, doc_number(m, "median"), unit);
-    html_cell_range(h, doc_number(m, "p10"), doc_number(m, "p90"), unit);
-    html_cell_value(h, doc_number(s, "error"), "%");
     html_cell_verdict(h,
                       right > 0   ? "right"
                       : right < 0 ? "wrong"
@@ -82,8 +87,34 @@ static void validation_row(struct html *h, const json_t *c)
                       right > 0   ? "good"
                       : right < 0 ? "bad"
                                   : "open");
+    html_cell_value(h, doc_number(p, "value"), unit);
+    html_cell_value(h, doc_number(m, "median"), unit);
+    html_cell_value(h, doc_number(s, "error"), "%");
+    html_cell_range(h, doc_number(p, "lo"), doc_number(p, "hi"), unit);
+    html_cell_range(h, doc_number(m, "p10"), doc_number(m, "p90"), unit);
+    html_cell(h, doc_text(c, "class"));
     html_cell(h, doc_text(p, "reason"));
     html_row_end(h);
+}
+
+/* How many percentiles, switch counts, migrations and shares are right; older files have none. */
+static void figures_table(struct html *h, const json_t *figures)
+{
+    const char *name;
+    const json_t *f;
+    char count[64];
+    if (!json_object_size(figures)) return;
+    html_table_begin(h, "Beside the throughput", "figure|#right|band");
+    json_object_foreach((json_t *)(uintptr_t)figures, name, f)
+    {
+        snprintf(count, sizeof count, "%.0f of %.0f", doc_number(f, "right"), doc_number(f, "scored"));
+        html_row_begin(h, "");
+        html_cell(h, name);
+        html_cell(h, doc_number(f, "scored") > 0 ? count : "-");
+        html_cell(h, doc_text(f, "band"));
+        html_row_end(h);
+    }
+    html_table_end(h);
 }
 
 void report_validation(struct html *h, const struct report_input *in)
@@ -104,12 +135,13 @@ void report_validation(struct html *h, const struct report_input *in)
     html_facts_end(h);
     html_heading(h, NULL, "Verdict");
     verdict_validation(h, doc);
+    figures_table(h, json_object_get(doc, "figures"));
     html_heading(h, NULL, "Pictures");
     scatters(h, cases);
     html_heading(h, NULL, "Configurations");
     html_table_begin(
         h, "Predicted beside measured",
-        "configuration|class|#predicted|#interval|#measured (median)|#10 .. 90 % of runs|#error|verdict|where "
+        "configuration|verdict|#predicted|#measured (median)|#error|#interval|#10 .. 90 % of runs|class|where "
         "the simulated time went");
     for (size_t i = 0; i < json_array_size(cases); i++) validation_row(h, json_array_get(cases, i));
     html_table_end(h);
