@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "calib.h"
+#include "calib_agree.h"
 #include "exit_code.h"
 #include "options.h"
 #include "output.h"
@@ -18,23 +19,28 @@
 #include "registry.h"
 #include "verbs.h"
 
-enum { OPT_CPUS = 0x1000, OPT_ROUNDS, OPT_QUICK, OPT_CHECK, OPT_GATE, OPT_NAME };
+enum { OPT_CPUS = 0x1000, OPT_ROUNDS, OPT_QUICK, OPT_CHECK, OPT_GATE, OPT_NAME, OPT_AGREE };
 
-#define ROUNDS 15u
+#define ROUNDS 25u
 #define ROUNDS_QUICK 5u
 
 struct request {
     const char *cpus, *check, *gate, *name, *kernel;
     uint32_t rounds;
+    bool agree;
     struct cli_options o;
 };
 
 static const struct argp_option own_options[] = {
     {"cpus", OPT_CPUS, "LIST", 0, "CPUs that may be used (those of the caller)", 1},
-    {"rounds", OPT_ROUNDS, "N", 0, "How often each probe is taken (15)", 1},
+    {"rounds", OPT_ROUNDS, "N", 0, "How often each probe is taken (25)", 1},
     {"quick", OPT_QUICK, NULL, 0, "Five rounds: wider intervals", 1},
     {"check", OPT_CHECK, "NAME", 0,
      "Measure quickly and compare with NAME-machine.cfg and NAME-kernel.cfg; write nothing", 1},
+    {"agree", OPT_AGREE, NULL, 0,
+     "Measure nothing: compare the calibrations NAME NAME... with each other, interval by interval (exit code 5 when "
+     "fewer than 95 % of the pairs meet)",
+     1},
     {"gate", OPT_GATE, "off|warn|refuse", 0,
      "When the machine is not quiet before or during it: go on, say so (the default), or refuse (exit code 8)", 1},
     {"kernel", 'k', "NAME", 0, "Kernel profile that is completed (linux-6.18)", 1},
@@ -50,6 +56,7 @@ static error_t parse_own(int key, char *arg, void *ctx)
     case OPT_CPUS: r->cpus = arg; return 0;
     case OPT_CHECK: r->check = arg; return 0;
     case OPT_NAME: r->name = arg; return 0;
+    case OPT_AGREE: r->agree = true; return 0;
     case 'k': r->kernel = arg; return 0;
     case OPT_QUICK: r->rounds = ROUNDS_QUICK; return 0;
     case OPT_ROUNDS:
@@ -109,9 +116,10 @@ static void print_rows(const struct calib *c)
     }
     for (uint32_t i = 0; i < c->nidle; i++) {
         char key[40], how[96];
+        double width = c->idle[i].nquantiles ? c->idle[i].quantile[CALIB_QUANTILES - 3] - c->idle[i].quantile[2] : 0;
         snprintf(key, sizeof key, "machine.idle.i%u.exit", i);
-        snprintf(how, sizeof how, "fitted; after %.0f us of idle time; deviation of the logarithm %.2f",
-                 c->idle[i].after_ns * 1e-3, c->idle[i].sigma);
+        snprintf(how, sizeof how, "fitted; after %.0f us of idle time; 90 %% of single ones within %.1f us",
+                 c->idle[i].after_ns * 1e-3, width * 1e-3);
         out_table_row(t, (const char *[]){key, text_of(a[0], 32, c->idle[i].exit_ns * 1e3, WB_UNIT_TIME),
                                           text_of(a[1], 32, c->idle[i].lo * 1e3, WB_UNIT_TIME),
                                           text_of(a[2], 32, c->idle[i].hi * 1e3, WB_UNIT_TIME), how});
@@ -139,12 +147,25 @@ static void print_fit(const struct calib *c)
 
 static json_t *row_json(const struct calib_row *r)
 {
-    static const char *const unit[] = {
-        [WB_UNIT_TIME] = "s", [WB_UNIT_RATE] = "B/s", [WB_UNIT_FREQ] = "Hz", [WB_UNIT_RATIO] = "1"};
+    static const char *const unit[] = {[WB_UNIT_COUNT] = "1",
+                                       [WB_UNIT_TIME] = "s",
+                                       [WB_UNIT_RATE] = "B/s",
+                                       [WB_UNIT_FREQ] = "Hz",
+                                       [WB_UNIT_RATIO] = "1"};
     double scale = r->unit == WB_UNIT_TIME ? 1e-12 : r->unit == WB_UNIT_RATIO ? 1e-6 : 1;
     return json_pack("{s:s,s:s,s:o,s:o,s:o,s:b,s:s}", "key", r->key, "unit", unit[r->unit], "value",
                      real_json_number(r->value * scale), "lo", real_json_number(r->lo * scale), "hi",
                      real_json_number(r->hi * scale), "fitted", r->fitted, "method", r->method);
+}
+
+/* Cells of single exits around the median: [share, seconds] each. */
+static json_t *quantiles_json(const struct calib *c, uint32_t i)
+{
+    json_t *list = json_array();
+    for (uint32_t k = 0; k < c->idle[i].nquantiles; k++)
+        json_array_append_new(
+            list, json_pack("[f,o]", probe_cell_weight[k] / 100.0, real_json_number(c->idle[i].quantile[k] * 1e-9)));
+    return list;
 }
 
 static json_t *calib_json(const struct calib *c, const struct probe_set *p, const struct host_load *load)
@@ -162,7 +183,7 @@ static json_t *calib_json(const struct calib *c, const struct probe_set *p, cons
         json_array_append_new(
             idle, json_pack("{s:o,s:o,s:o,s:o,s:o}", "after", real_json_number(c->idle[i].after_ns * 1e-9), "exit",
                             real_json_number(c->idle[i].exit_ns * 1e-9), "lo", real_json_number(c->idle[i].lo * 1e-9),
-                            "hi", real_json_number(c->idle[i].hi * 1e-9), "sigma", real_json_number(c->idle[i].sigma)));
+                            "hi", real_json_number(c->idle[i].hi * 1e-9), "around", quantiles_json(c, i)));
     for (uint32_t i = 0; i < p->n; i++)
         json_array_append_new(probes,
                               json_pack("{s:s,s:o,s:o,s:o,s:i}", "name", p->figure[i].name, "median",
@@ -220,23 +241,10 @@ static int write_files(const struct request *r, const struct calib *c)
 }
 
 /* ------------------------------------------------------------------ comparison */
-static struct wb_scenario *old_scenario(const char *stem, const struct wb_key_registry *keys, struct wb_diag *d)
-{
-    char machine[1100], kernel[1100];
-    snprintf(machine, sizeof machine, "%.1000s-machine.cfg", stem);
-    snprintf(kernel, sizeof kernel, "%.1000s-kernel.cfg", stem);
-    if (!strchr(machine, '/')) {
-        snprintf(machine, sizeof machine, "./%.1000s-machine.cfg", stem);
-        snprintf(kernel, sizeof kernel, "./%.1000s-kernel.cfg", stem);
-    }
-    struct wb_overrides o = {.machine = machine, .kernel = kernel};
-    return wb_scenario_load("pipe", keys, &o, d);
-}
-
 static int compare(const struct request *r, const struct calib *c, const struct wb_key_registry *keys,
                    struct wb_diag *d)
 {
-    struct wb_scenario *s = old_scenario(r->check, keys, d);
+    struct wb_scenario *s = calib_files_load(r->check, keys, d);
     if (!s) return EXIT_INVALID;
     struct calib_change *change = calloc(c->n, sizeof *change);
     uint32_t n = change ? calib_compare(c, wb_scenario_config(s), change) : 0, off = 0;
@@ -308,7 +316,7 @@ static int look_ahead(const struct request *r, const struct wb_key_registry *key
     const char *stem = r->o.output ? r->o.output : "calibrated";
     char machine[1100], kernel[1100];
     struct wb_overrides o = {.kernel = r->kernel};
-    struct wb_scenario *s = r->check ? old_scenario(r->check, keys, d) : wb_scenario_load("pipe", keys, &o, d);
+    struct wb_scenario *s = r->check ? calib_files_load(r->check, keys, d) : wb_scenario_load("pipe", keys, &o, d);
     if (!s) return EXIT_INVALID;
     wb_scenario_free(s);
     snprintf(machine, sizeof machine, "%.1000s-machine.cfg", stem);
@@ -374,7 +382,7 @@ int verb_calibrate(int argc, char **argv)
 {
     struct request r = {.rounds = ROUNDS, .gate = "warn", .kernel = "linux-6.18"};
     const struct cli_spec spec = {
-        .usage = "",
+        .usage = "[--agree NAME NAME...]",
         .doc =
             "Measure what this machine costs - clock, caches, lines, copies, calls, switches, interrupts, idle states, "
             "ticks - and write NAME-machine.cfg and NAME-kernel.cfg, each cost with its 95 % interval, method and "
@@ -382,21 +390,27 @@ int verb_calibrate(int argc, char **argv)
             "What no probe isolates is fitted by simulating the probe."
             "\vWith -o NAME the files are NAME-machine.cfg and NAME-kernel.cfg (calibrated-...); -k names the kernel "
             "profile "
-            "that is completed (linux-6.18). Takes about 15 s; nothing is changed on the machine. Examples:\n"
+            "that is completed (linux-6.18). Takes about 40 s; nothing is changed on the machine. Examples:\n"
             "  wakebal calibrate -o me\n"
             "  wakebal run pipe -m me-machine.cfg -k me-kernel.cfg\n"
-            "  wakebal calibrate --check me",
+            "  wakebal calibrate --check me\n"
+            "  wakebal calibrate --agree monday tuesday",
         .groups = CLI_EXPORT_JSON | CLI_OUTPUT,
         .own = own_options,
         .own_parse = parse_own,
         .own_ctx = &r,
+        .args_max = CALIB_AGREE_MAX,
     };
     cli_options_init(&r.o);
     int rc = cli_options_parse(&spec, argc, argv, &r.o);
     if (rc < 0) {
         struct wb_diag *d = wb_diag_new();
         struct wb_key_registry *keys = cli_keys_new();
-        rc = run(&r, keys, d);
+        if (r.o.arg_n && !r.agree)
+            rc = cli_usage_error("wakebal calibrate", "-o NAME names the files; --agree compares several",
+                                 "no argument is expected: '%.60s'", r.o.arg[0]);
+        else
+            rc = r.agree ? calib_agree_run(&r.o, keys, d) : run(&r, keys, d);
         int said = cli_print_diag(&r.o, d);
         if (rc == EXIT_FINE) rc = said;
         wb_keys_free(keys);

@@ -221,6 +221,31 @@ static void print_worst(const struct valid_set *v)
     free(list);
 }
 
+/* Percentiles, switches, migrations, shares: right of compared, and which cases are wrong. */
+static void print_figures(const struct valid_set *v)
+{
+    for (int k = 0; k < VALID_FIGURES; k++) {
+        const struct valid_figure_info *info = &valid_figures[k];
+        if (!v->figure[k].scored) continue;
+        printf("  %-10s %u of %u right (band: %s)\n", info->name, v->figure[k].right, v->figure[k].scored, info->band);
+        for (size_t i = 0, said = 0; i < v->n && said < 3; i++) {
+            const struct valid_figure *f = &v->c[i].figure[k];
+            char a[2][40];
+            if (!f->scored || f->right) continue;
+            bool time = !strcmp(info->unit, "s");
+            for (int w = 0; w < 2; w++) {
+                double x = w ? f->median : f->predicted;
+                if (time)
+                    wb_format_quantity(a[w], 40, x * 1e12, WB_UNIT_TIME);
+                else
+                    snprintf(a[w], 40, "%.3g", x);
+            }
+            printf("    %s: predicted %s, measured %s\n", v->c[i].name, a[0], a[1]);
+            said++;
+        }
+    }
+}
+
 static void print_summary(const struct request *r, const struct valid_set *v)
 {
     printf("\n%u of %u predictions right (%.0f %%), median |error| %.1f %%, %u of %u medians and %u of %u single runs "
@@ -228,6 +253,7 @@ static void print_summary(const struct request *r, const struct valid_set *v)
            "95 %% interval\n",
            v->right, v->scored, v->scored ? 100.0 * v->right / v->scored : 0, v->median_error * 100, v->covered,
            v->scored, v->runs_covered, v->runs);
+    print_figures(v);
     printf("%u of %u orderings that are really apart are inverted\n", v->inversions, v->pairs);
     for (uint32_t i = 0; i < WB_MIN(v->inversions, (uint32_t)WB_ARRAY_SIZE(v->inversion)); i++)
         printf("  %s  <->  %s\n", v->c[v->inversion[i].a].name, v->c[v->inversion[i].b].name);

@@ -22,6 +22,8 @@
 #include "wakebal/scenario.h"
 
 #define CALIB_IDLE_STATES 3
+#define CALIB_QUANTILES PROBE_CELLS
+#define CALIB_AGREE_MAX 8
 
 struct calib_row {
     char key[72]; /* "machine.cache.l1.read", "kernel.path.schedule" */
@@ -44,15 +46,17 @@ struct calib_noise {
 struct calib {
     struct calib_row *row;
     uint32_t n, room;
-    struct calib_target target[24];
+    struct calib_target target[32];
     uint32_t ntargets;
     uint32_t unknowns; /* how many were looked for */
     double chi2;       /* per figure, of the worst stage */
     uint32_t iterations;
     bool converged;
     struct {
-        double after_ns, exit_ns, sigma; /* fitted median, deviation of its logarithm */
-        double lo, hi;
+        double after_ns, exit_ns, lo, hi; /* fitted median and its interval */
+        /* How single exits lie around it, ns: measured, in cells of probe_cell_weight; nquantiles 0: not known */
+        double quantile[CALIB_QUANTILES];
+        uint32_t nquantiles;
     } idle[CALIB_IDLE_STATES];
     uint32_t nidle; /* 0: not measured */
     struct calib_noise noise;
@@ -94,6 +98,17 @@ struct calib_change {
  * that joins them). out[c->n]; returns how many were compared. */
 uint32_t calib_compare(const struct calib *c, const struct wb_config *cfg, struct calib_change *out);
 
+/* One measured cost in several calibrations. */
+struct calib_overlap {
+    char key[72];
+    enum wb_unit unit;
+    double value[CALIB_AGREE_MAX], lo[CALIB_AGREE_MAX], hi[CALIB_AGREE_MAX];
+    uint32_t apart; /* pairs whose intervals do not meet */
+};
+/* Compare n calibrations (configurations that join machine and kernel file) pair by pair. Costs that one fit moved
+ * together count once. out: room for max; returns how many costs all of them have measured. */
+uint32_t calib_agree(const struct wb_config *const *cfg, uint32_t n, struct calib_overlap *out, uint32_t max);
+
 /* --- calib_rows.c --- */
 struct calib_row *calib_add(struct calib *c, const char *key, enum wb_unit unit);
 void calib_direct(struct calib *c, const struct probe_set *p);
@@ -104,8 +119,8 @@ struct calib_sim;
 /* The simulated probes on the machine of c. NULL with errors in d. */
 struct calib_sim *calib_sim_new(const struct calib_env *env, const struct calib *c, struct wb_diag *d);
 void calib_sim_free(struct calib_sim *s);
-/* One probe's figure in ns with some settings on top; NAN with errors in d. name: "pipe_4k", "local_trip",
- * "far_trip_20us.llc" ... */
+/* One probe's figure in ns with some settings on top; NAN with errors in d. name: "pipe_4k", "fill_512",
+ * "local_trip", "far_trip_20us.llc" ... */
 double calib_sim_figure(struct calib_sim *s, const char *name, const struct wb_override *set, size_t n,
                         struct wb_diag *d);
 /* A cost of the base configuration: ps, or bytes/s; 0 = no such key. */

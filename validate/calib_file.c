@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EXIT_LEAST_NS 100.0 /* a CPU that is caught on its way into idle still has to turn round */
+
 /* "12.3 ns" with as many digits as the interval deserves. */
 static const char *quantity(char *buf, size_t n, double v, enum wb_unit unit)
 {
@@ -31,6 +33,10 @@ static const char *write_cost(const struct calib *c, const struct calib_row *r, 
 {
     char v[32], lo[32], hi[32];
     double a = fmin(r->lo, r->value), b = fmax(r->hi, r->value);
+    if (r->unit == WB_UNIT_COUNT) { /* an integer stands without quotes */
+        snprintf(buf, n, "( %.0f, \"measured\", \"%.0f..%.0f\", \"%s; %s\" )", r->value, a, b, r->method, c->date);
+        return buf;
+    }
     snprintf(buf, n, "( \"%s\", \"%s\", \"%s..%s\", \"%s; %s\" )", quantity(v, sizeof v, r->value, r->unit),
              r->assumed ? "assumed" : "measured", quantity(lo, sizeof lo, a, r->unit),
              quantity(hi, sizeof hi, b, r->unit), r->method, c->date);
@@ -67,27 +73,55 @@ static void put_head(FILE *out, const struct calib *c, const char *what)
     if (c->host.boot[0]) put_comment(out, "boot", c->host.boot);
 }
 
+static double exit_at(const struct calib *c, uint32_t i, uint32_t k)
+{
+    return fmax(c->idle[i].exit_ns + c->idle[i].quantile[k], EXIT_LEAST_NS);
+}
+
+/* A table's value is its first cell; so that the interval is about it, the cells begin with the median's. */
+#define MIDDLE (CALIB_QUANTILES / 2 - 1)
+
+static double first_exit(const struct calib *c, uint32_t i)
+{
+    return c->idle[i].nquantiles ? exit_at(c, i, MIDDLE) : c->idle[i].exit_ns;
+}
+
+/* The median alone, or the measured cells around it. */
+static void put_exit(FILE *out, const struct calib *c, uint32_t i)
+{
+    char text[32];
+    uint32_t n = c->idle[i].nquantiles;
+    if (!n) {
+        fputs(quantity(text, sizeof text, c->idle[i].exit_ns * 1e3, WB_UNIT_TIME), out);
+        return;
+    }
+    for (uint32_t j = 0; j < n; j++) {
+        uint32_t k = (j + MIDDLE) % n;
+        fprintf(out, "%s%s:%u", j ? ", " : "table(", quantity(text, sizeof text, exit_at(c, i, k) * 1e3, WB_UNIT_TIME),
+                probe_cell_weight[k]);
+    }
+    fputc(')', out);
+}
+
 /* Idle states as this host shows them: a halt whose exit takes longer the longer it was idle. */
 static void put_idle(FILE *out, const struct calib *c)
 {
-    char lo[32], hi[32], exit[32], after[32];
+    char lo[32], hi[32], after[32];
     fprintf(out, "// Leaving idle, by how long the CPU was idle; `enter` is not measured.\nidle :\n{\n");
     for (uint32_t i = 0; i < c->nidle; i++) {
-        quantity(exit, sizeof exit, c->idle[i].exit_ns * 1e3, WB_UNIT_TIME);
         fprintf(
             out,
             "    i%u :\n    {\n        after = \"%s\";\n        enter = ( \"300 ns\", \"assumed\", \"100 ns..1 us\", "
             "\"not measured\" );\n",
             i, quantity(after, sizeof after, c->idle[i].after_ns * 1e3, WB_UNIT_TIME));
-        if (c->idle[i].sigma > 0.01)
-            fprintf(out, "        exit = ( \"lognormal(%s, %.1f %%)\"", exit, c->idle[i].sigma * 100);
-        else
-            fprintf(out, "        exit = ( \"%s\"", exit);
+        fprintf(out, "        exit = ( \"");
+        put_exit(out, c, i);
+        fputc('"', out);
         fprintf(out,
                 ", \"measured\", \"%s..%s\", \"fitted by simulating trips between two CPUs; %s\" );\n        wake = "
                 "\"ipi\";\n    };\n",
-                quantity(lo, sizeof lo, c->idle[i].lo * 1e3, WB_UNIT_TIME),
-                quantity(hi, sizeof hi, c->idle[i].hi * 1e3, WB_UNIT_TIME), c->date);
+                quantity(lo, sizeof lo, fmin(c->idle[i].lo, first_exit(c, i)) * 1e3, WB_UNIT_TIME),
+                quantity(hi, sizeof hi, fmax(c->idle[i].hi, first_exit(c, i)) * 1e3, WB_UNIT_TIME), c->date);
     }
     fprintf(out, "};\n");
 }
@@ -127,6 +161,25 @@ static void put_noise(FILE *out, const struct calib *c)
             quantity(gap, sizeof gap, c->noise.gap_ns * 1e3, WB_UNIT_TIME), a[0], a[1], a[2]);
 }
 
+#define FUNCTION "kernel.function."
+
+/* Functions of system calls: function : { NAME : { cost = ( ... ); }; }. */
+static void put_functions(FILE *out, const struct calib *c)
+{
+    char cost[400];
+    bool open = false;
+    for (uint32_t i = 0; i < c->n; i++) {
+        const char *key = c->row[i].key;
+        if (strncmp(key, FUNCTION, strlen(FUNCTION)) != 0) continue;
+        if (!open) fprintf(out, "function :\n{\n");
+        open = true;
+        key += strlen(FUNCTION);
+        fprintf(out, "    %.*s : { cost = %s; };\n", (int)strcspn(key, "."), key,
+                write_cost(c, &c->row[i], cost, sizeof cost));
+    }
+    if (open) fprintf(out, "};\n");
+}
+
 char *calib_kernel_text(const struct calib *c, const char *name)
 {
     char *text = NULL, cost[400];
@@ -138,6 +191,7 @@ char *calib_kernel_text(const struct calib *c, const char *name)
             c->kernel_base, name, c->kernel_base, name);
     if (c->hz) fprintf(out, "hz = %u;\n", c->hz);
     put_noise(out, c);
+    put_functions(out, c);
     fprintf(out, "path :\n{\n");
     for (uint32_t i = 0; i < c->n; i++)
         if (!strncmp(c->row[i].key, "kernel.path.", 12))

@@ -16,8 +16,9 @@
 #define OFFSET_SHARE 0.9
 
 #define PRIOR_SD 1.5
-#define COPY_SD 0.7
+#define COPY_SD 0.15
 #define REACH 5.3
+#define UNTOLD 0.7 /* of the deviation before: the figures have told next to nothing */
 
 struct unknown {
     const char *name, *keys;
@@ -28,21 +29,27 @@ struct unknown {
 };
 
 static const struct unknown unknowns[] = {
-    {"pipe path",
-     "kernel.path.vfs_read kernel.path.vfs_write kernel.path.pipe_read kernel.path.pipe_write kernel.path.pipe_buf "
-     "kernel.path.mutex_lock kernel.path.mutex_unlock kernel.path.wake_up",
-     1, PRIOR_SD, false, "one factor for the pipe's path"},
-    {"page", "kernel.path.alloc_page kernel.path.free_page", 1, PRIOR_SD, false,
-     "one factor for getting and freeing a page"},
+    {"pipe write",
+     "kernel.path.vfs_write kernel.path.pipe_write kernel.path.mutex_lock kernel.path.mutex_unlock "
+     "kernel.path.wake_up",
+     1, PRIOR_SD, false, "one factor for writing to a pipe, and its lock"},
+    {"pipe read", "kernel.path.vfs_read kernel.path.pipe_read", 1, PRIOR_SD, false,
+     "one factor for reading from a pipe"},
+    {"slot", "kernel.path.pipe_buf", 1, PRIOR_SD, false, "one slot of a pipe, filled or emptied"},
+    {"alloc", "kernel.path.alloc_page", 1, PRIOR_SD, false, "getting a page"},
+    {"free", "kernel.path.free_page", 1, PRIOR_SD, false, "freeing a page"},
     {"copy", "machine.copy.l1", 1, COPY_SD, false,
      "string moves within the L1, times a factor for what the kernel's copy adds"},
     {"copy beyond", "machine.copy.l2 machine.copy.l3", 1, COPY_SD, false,
      "string moves within L2 and L3, times one factor for what the kernel's copy of whole pages adds"},
+    {"wake", "kernel.path.try_to_wake_up kernel.path.enqueue_task kernel.path.place_entity", 1, PRIOR_SD, false,
+     "one factor for waking on the own CPU"},
+    {"sleep", "kernel.path.dequeue_task kernel.path.prepare_to_wait kernel.path.finish_wait kernel.path.pipe_wait", 1,
+     PRIOR_SD, false, "one factor for going to sleep"},
     {"switch",
-     "kernel.path.schedule kernel.path.context_switch kernel.path.switch_mm kernel.path.try_to_wake_up "
-     "kernel.path.enqueue_task kernel.path.dequeue_task kernel.path.pick_next_entity kernel.path.update_curr "
-     "kernel.path.place_entity kernel.path.prepare_to_wait kernel.path.finish_wait kernel.path.pipe_wait",
-     1, PRIOR_SD, false, "one factor for sleeping, waking and switching"},
+     "kernel.path.schedule kernel.path.context_switch kernel.path.switch_mm kernel.path.pick_next_entity "
+     "kernel.path.update_curr",
+     1, PRIOR_SD, false, "one factor for switching"},
     {"unix",
      "kernel.path.unix_stream_sendmsg kernel.path.unix_stream_recvmsg kernel.path.unix_stream_data_wait "
      "kernel.path.sock_alloc_send_pskb kernel.path.alloc_skb kernel.path.kfree_skb kernel.path.skb_release_data "
@@ -68,13 +75,13 @@ static const struct unknown unknowns[] = {
     {"idle exit 2", "machine.idle.i2.exit", 8000, PRIOR_SD, true, "trip after 2 ms of idle time"},
 };
 #define UNKNOWNS WB_ARRAY_SIZE(unknowns)
-#define IPI_AT 8u /* the first that needs two CPUs; the idle states are the last three */
+#define IPI_AT 13u /* the first that needs two CPUs; the idle states are the last three */
 #define IDLE_AT (UNKNOWNS - CALIB_IDLE_STATES)
 #define KEYS_MAX 96
 /* What is believed before anything is measured: an unknown lies within a factor of e^1.5 = 4.5 of its start (one
- * deviation); a copy in the kernel, within a factor of 2 of the string move that was measured in user mode. It hardly
- * weighs beside a figure known to 1 %, and keeps unknowns that the figures say little about near something possible.
- * Steps of the search beyond a factor of 200 are cut. */
+ * deviation); a copy in the kernel, within 15 % of the string move measured in user mode, since it is that
+ * instruction. It hardly weighs beside a figure known to 1 %, and keeps unknowns that the figures say little about
+ * near something possible. Steps of the search beyond a factor of 200 are cut. */
 
 /* The fit goes in stages, each with its own unknowns and figures, so that a bad figure between two CPUs does not spoil
  * what one CPU tells, and sockets build on what pipes have told. far: the figures have a distance. */
@@ -83,15 +90,16 @@ static const struct stage {
     uint32_t first, free;
     bool far;
 } stages[] = {
-    {"pipe_1 pipe_4k pipe_16k pipe_64k local_trip", 0, 5, false},
-    {"unix_trip", 5, 1, false},
-    {"udp_trip", 6, 1, false},
-    {"tcp_trip", 7, 1, false},
-    {"far_write_0", 8, 1, true},
-    {"awake_trip", 9, 1, true},
-    {"far_trip_0 far_trip_20us", 10, 1, true},
-    {"far_trip_200us", 11, 1, true},
-    {"far_trip_2ms", 12, 1, true},
+    {"pipe_1 pipe_4k pipe_8k pipe_64k fill_512 drain_512 fill_4096 drain_4096 local_write local_trip pair_trip", 0, 10,
+     false},
+    {"unix_trip", 10, 1, false},
+    {"udp_trip", 11, 1, false},
+    {"tcp_trip", 12, 1, false},
+    {"far_write_0", 13, 1, true},
+    {"awake_trip", 14, 1, true},
+    {"far_trip_0 far_trip_20us", 15, 1, true},
+    {"far_trip_200us", 16, 1, true},
+    {"far_trip_2ms", 17, 1, true},
 };
 
 struct fit {
@@ -248,15 +256,18 @@ static void put_rows(struct fit *f, size_t i, double x, double se)
         if (!u->ns && f->base[k] <= 0) continue; /* this kernel has no such function */
         if (!r) r = calib_add(f->c, key, is_rate(key) ? WB_UNIT_RATE : WB_UNIT_TIME);
         double cost = u->ns ? 1e3 : f->base[k];
+        bool untold = se > UNTOLD * u->prior;
         r->fitted = true;
+        r->assumed = untold;
         r->value = cost * exp(x);
         r->lo = cost * exp(x - 1.96 * se);
         r->hi = cost * exp(x + 1.96 * se);
         if (u->ns)
             snprintf(r->method, sizeof r->method, "fitted by simulating the probe: %s", u->method);
         else
-            snprintf(r->method, sizeof r->method, "fitted by simulating the probes: %s, %.3g times the base profile's",
-                     u->method, exp(x));
+            snprintf(r->method, sizeof r->method, "fitted by simulating the probes: %s, %.3g times the %s%s", u->method,
+                     exp(x), is_rate(key) ? "string moves" : "base profile's",
+                     untold ? "; the probes hardly tell it" : "");
     }
 }
 
@@ -301,10 +312,11 @@ static void take_result(struct fit *f, gsl_multifit_nlinear_workspace *w, const 
 }
 
 /* A search stops short where a derivative was taken over a step of the simulation: it begins again from there, with
- * other steps, while that brings a hundredth. */
+ * other steps, until that brings less than a hundredth: there is the least that can be found. How the last search came
+ * to its end - small steps, little progress, its share of iterations - says nothing beside that. */
 static int search(struct fit *f, const gsl_vector *weight, gsl_vector *x)
 {
-    static const double step[] = {0.01, 0.04, 0.015, 0.03};
+    static const double step[] = {0.01, 0.04, 0.015, 0.03, 0.02, 0.05};
     gsl_multifit_nlinear_fdf fdf = {.f = residuals, .n = weight->size, .p = x->size, .params = f};
     gsl_multifit_nlinear_parameters par = gsl_multifit_nlinear_default_parameters();
     double before = INFINITY;
@@ -314,7 +326,7 @@ static int search(struct fit *f, const gsl_vector *weight, gsl_vector *x)
         par.h_df = step[k];
         gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &par, fdf.n, fdf.p);
         if (!w || gsl_multifit_nlinear_winit(x, weight, &fdf, w)) f->failed = true;
-        int status = f->failed ? GSL_EFAILED : gsl_multifit_nlinear_driver(30, 1e-4, 1e-6, 1e-8, NULL, NULL, &info, w);
+        if (!f->failed) (void)gsl_multifit_nlinear_driver(15, 1e-3, 1e-5, 1e-5, NULL, NULL, &info, w);
         if (f->failed || (f->env->stop && *f->env->stop)) {
             if (w) gsl_multifit_nlinear_free(w);
             return -1;
@@ -322,9 +334,10 @@ static int search(struct fit *f, const gsl_vector *weight, gsl_vector *x)
         f->c->iterations += (uint32_t)gsl_multifit_nlinear_niter(w);
         gsl_vector_memcpy(x, gsl_multifit_nlinear_position(w));
         double now = sum_of_squares(w);
-        more = now < 0.99 * before && now > 1e-3 && k + 1 < WB_ARRAY_SIZE(step);
+        bool still = now < 0.99 * before && now > 1e-3;
+        more = still && k + 1 < WB_ARRAY_SIZE(step);
+        if (still && !more) f->c->converged = false;
         before = now;
-        if (!more && status != GSL_SUCCESS && status != GSL_ENOPROG) f->c->converged = false;
         if (!more) take_result(f, w, x);
         gsl_multifit_nlinear_free(w);
     }
@@ -347,20 +360,25 @@ static int solve(struct fit *f)
     return rc;
 }
 
-/* How much single exits vary: what a trip varies more than its median explains, by the logarithm of its 90 % over its
- * 50 % quantile. Two exits are in a trip, one of them of this state when the waker works in between. */
+/* How single exits vary: as one way to the woken partner does around its median, since everything else on that way
+ * takes the same time again and again. The fit has the median, the way's cells the rest. */
 static void spread_idle(struct calib *c, const struct probe_set *p, const char *far)
 {
-    static const char *const trip[CALIB_IDLE_STATES] = {"far_trip_20us", "far_trip_200us", "far_trip_2ms"};
+    static const char *const hop[CALIB_IDLE_STATES] = {"far_hop_0", "far_hop_200us", "far_hop_2ms"};
     static const double after[CALIB_IDLE_STATES] = {0, 63e3, 630e3}; /* halfway between the idle times, by ratio */
-    char name[PROBE_NAME];
+    const uint32_t half = CALIB_QUANTILES / 2;
     for (unsigned i = 0; i < c->nidle; i++) {
-        snprintf(name, sizeof name, "%s.%s", trip[i], far);
-        const struct probe_spread *s = probe_find_spread(p, name);
-        double mid = probe_quantile(s, 0.5), high = probe_quantile(s, 0.9);
+        const struct probe_figure *below = probe_find_cell(p, hop[i], far, half - 1);
+        const struct probe_figure *above = probe_find_cell(p, hop[i], far, half);
         c->idle[i].after_ns = after[i];
-        double sd = isfinite(high) ? (high - mid) / 1.2816 / sqrt(i ? 1.0 : 2.0) : 0;
-        c->idle[i].sigma = fmin(log1p(sd / c->idle[i].exit_ns), 1);
+        c->idle[i].nquantiles = 0;
+        if (!below || !above || !below->n || !above->n) continue;
+        double mid = (below->median + above->median) / 2;
+        for (uint32_t k = 0; k < CALIB_QUANTILES; k++) {
+            const struct probe_figure *q = probe_find_cell(p, hop[i], far, k);
+            c->idle[i].quantile[k] = q && q->n ? q->median - mid : 0;
+        }
+        c->idle[i].nquantiles = CALIB_QUANTILES;
     }
 }
 
@@ -406,7 +424,7 @@ int calib_fit(const struct calib_env *env, const struct probe_set *p, struct cal
     for (unsigned i = 0; i < c->nidle; i++)
         c->idle[i].exit_ns = c->idle[i].lo = c->idle[i].hi = unknowns[IDLE_AT + i].start;
     spread_idle(c, p, far);
-    for (unsigned i = 0; i < c->nidle; i++) c->idle[i].sigma = 0;
+    for (unsigned i = 0; i < c->nidle; i++) c->idle[i].nquantiles = 0; /* the fit is for the median */
     f.sim = calib_sim_new(env, c, d);
     if (!f.sim) return -1;
     gsl_error_handler_t *old = gsl_set_error_handler_off();

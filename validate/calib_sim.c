@@ -20,25 +20,38 @@ static const char *const self_text =
     "workload = ( { kind = \"custom\"; channels = [ \"p\" ];\n"
     "  tasks = ( { name = \"self\"; cpus = \"%u\"; program = [ \"loop\", \"start trip\", "
     "\"write p %s\", \"readall p %s\", \"stop trip\", \"end\" ]; } ); } );\n"
-    "run : { duration = \"4 ms\"; warmup = \"1 ms\"; start_spread = \"0 s\"; };\n";
+    "run : { duration = \"1500 us\"; warmup = \"500 us\"; start_spread = \"0 s\"; };\n";
 
 static const char *const echo_text =
     "schema = 1;\n"
     "machine : { base = \"" MACHINE_FILE "\"; };\n"
     "kernel : { base = \"" KERNEL_FILE "\"; };\n"
-    "workload = ( { name = \"echo\"; kind = \"custom\"; channels = [ \"to\", \"back\" ];\n"
+    "workload = ( { name = \"echo\"; kind = \"custom\"; sched = \"%s\"; channels = [ \"to\", \"back\" ];\n"
     "  tasks = ( { name = \"waker\"; cpus = \"%u\"; program = [ \"loop\", \"run %s\", \"start trip\", \"start send\", "
     "\"write to 1 B\", \"stop send\", \"readall back 1 B\", \"stop trip\", \"end\" ]; },\n"
     "    { name = \"partner\"; cpus = \"%u\"; program = [ \"loop\", \"readall to 1 B\", \"write back 1 B\", \"end\" ]; "
     "} ); }%s );\n"
     "run : { duration = \"%s\"; warmup = \"1 ms\"; start_spread = \"0 s\"; };\n";
 
+/* The whole pipe filled by writes of one size, then emptied. */
+static const char *const sides_text =
+    "schema = 1;\n"
+    "machine : { base = \"" MACHINE_FILE "\"; };\n"
+    "kernel : { base = \"" KERNEL_FILE "\"; };\n"
+    "workload = ( { kind = \"custom\"; channels = [ \"p\" ];\n"
+    "  tasks = ( { name = \"self\"; cpus = \"%u\"; program = [ \"loop\", \"start fill\", \"loop %u\", \"write p %u "
+    "B\", "
+    "\"end\", \"stop fill\", \"start drain\", \"loop %u\", \"readall p %u B\", \"end\", \"stop drain\", \"end\" ]; } "
+    "); } "
+    ");\n"
+    "run : { duration = \"1500 us\"; warmup = \"500 us\"; start_spread = \"0 s\"; };\n";
+
 static const char *const socket_text =
     "schema = 1;\n"
     "machine : { base = \"" MACHINE_FILE "\"; };\n"
     "kernel : { base = \"" KERNEL_FILE "\"; };\n"
-    "workload = ( { kind = \"%.*s_rr\"; client_cpus = \"0\"; server_cpus = \"0\"; } );\n"
-    "run : { duration = \"10 ms\"; warmup = \"1 ms\"; start_spread = \"0 s\"; };\n";
+    "workload = ( { kind = \"%.*s_rr\"; sched = \"batch\"; client_cpus = \"0\"; server_cpus = \"0\"; } );\n"
+    "run : { duration = \"3 ms\"; warmup = \"1 ms\"; start_spread = \"0 s\"; };\n";
 
 static const char *const spinners =
     ",\n  { kind = \"hog\"; count = 2; cpus = \"%u,%u\"; sched = \"idle\"; background = true; }";
@@ -96,14 +109,23 @@ static void write_scenario(const struct calib_sim *s, const char *name, char *ou
 {
     static const struct {
         const char *figure, *size;
-    } self[] = {{"pipe_1", "1 B"}, {"pipe_4k", "4096 B"}, {"pipe_16k", "16384 B"}, {"pipe_64k", "65536 B"}};
+    } self[] = {{"pipe_1", "1 B"},
+                {"pipe_4k", "4096 B"},
+                {"pipe_8k", "8192 B"},
+                {"pipe_12k", "12288 B"},
+                {"pipe_64k", "65536 B"}};
     char spin[160] = "", think[32] = "0 s";
-    const char *far = strchr(name, '.'), *length = "10 ms";
+    const char *far = strchr(name, '.'), *length = "5 ms";
     for (size_t i = 0; i < WB_ARRAY_SIZE(self); i++)
         if (!strcmp(name, self[i].figure)) {
             snprintf(out, n, self_text, 0u, self[i].size, self[i].size);
             return;
         }
+    unsigned bytes = 0;
+    if (sscanf(name, "fill_%u", &bytes) == 1 || sscanf(name, "drain_%u", &bytes) == 1) {
+        snprintf(out, n, sides_text, 0u, 65536 / bytes, bytes, 65536 / bytes, bytes);
+        return;
+    }
     for (size_t i = 0; i < WB_ARRAY_SIZE(sockets); i++)
         if (!strcmp(name, sockets[i])) {
             snprintf(out, n, socket_text, (int)strcspn(name, "_"), name);
@@ -120,7 +142,8 @@ static void write_scenario(const struct calib_sim *s, const char *name, char *ou
         snprintf(spin, sizeof spin, spinners, 0u, other);
         length = "30 ms";
     }
-    snprintf(out, n, echo_text, 0u, think, other, spin, length);
+    const char *sched = !strncmp(name, "local", 5) ? "batch" : "other";
+    snprintf(out, n, echo_text, sched, 0u, think, other, spin, length);
 }
 
 static struct wb_scenario *load(struct calib_sim *s, const char *name, struct wb_diag *d)
@@ -188,7 +211,10 @@ static struct wb_scenario *shape(struct calib_sim *s, const char *name, struct w
 /* Seconds of the metric that a figure is. */
 static double seconds(const struct wb_result *r, const char *name)
 {
-    const char *metric = strstr(name, "_write") ? "send" : "trip";
+    const char *metric = strstr(name, "_write")       ? "send"
+                         : !strncmp(name, "fill", 4)  ? "fill"
+                         : !strncmp(name, "drain", 5) ? "drain"
+                                                      : "trip";
     for (size_t i = 0; i < WB_ARRAY_SIZE(sockets); i++)
         if (!strcmp(name, sockets[i])) metric = "transaction_time";
     const struct wb_metric *m = wb_result_find(r, 0, metric);

@@ -29,15 +29,21 @@ const struct probe probe_table[] = {
     {"memory_all", "all CPUs read memory at once", "memory_rate", probe_memory_all, 0.016, false},
     {"gaps", "a task that reads the clock all the time: what interrupts it, and how long",
      "tick noise hz ticks_seen noise_rate noise_share", probe_gaps, 0.081, false},
-    {"calls", "the same call again and again", "getppid clock_read", probe_calls, 0.003, false},
-    {"loops", "a message that a task sends to itself", "pipe_1 pipe_4k pipe_16k pipe_64k unix_1 unix_64k udp_1 tcp_1",
-     probe_loops, 0.03, false},
-    {"local_echo", "one byte to and fro between two tasks of one CPU", "local_trip", probe_local_echo, 0.006, false},
+    {"calls", "the same call again and again", "getppid clock_read call_write call_select call_socket_protocol",
+     probe_calls, 0.01, false},
+    {"loops", "a message that a task sends to itself",
+     "pipe_1 pipe_4k pipe_8k pipe_12k pipe_64k unix_1 unix_64k udp_1 tcp_1", probe_loops, 0.03, false},
+    {"sides", "a pipe filled and emptied by one task", "fill_512 drain_512 fill_4096 drain_4096", probe_sides, 0.002,
+     false},
+    {"local_echo", "one byte to and fro between two tasks of one CPU, of SCHED_BATCH (no preemption) and ordinary ones",
+     "local_trip local_write pair_trip", probe_local_echo, 0.012, false},
     {"socket_echo", "one byte to and fro over a socket between two tasks of one CPU", "unix_trip udp_trip tcp_trip",
      probe_socket_echo, 0.012, false},
     {"transfer", "two CPUs write one line in turns", "transfer", probe_transfer, 0.003, true},
     {"dirty", "running in order through lines that the other CPU has just written", "dirty_read dirty_write",
      probe_dirty, 0.006, true},
+    {"shared", "writing in order through lines that both CPUs have just read", "shared_write", probe_shared, 0.004,
+     true},
     {"far_echo", "one byte to and fro between two CPUs, the waker working between the trips",
      "far_trip_0 far_trip_20us far_trip_200us far_trip_2ms far_write_0 far_write_20us far_write_200us far_write_2ms",
      probe_far_echo, 0.38, true},
@@ -143,6 +149,15 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+const uint8_t probe_cell_weight[PROBE_CELLS] = {1, 2, 2, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 2, 2, 1};
+
+const struct probe_figure *probe_find_cell(const struct probe_set *s, const char *name, const char *far, uint32_t cell)
+{
+    char full[PROBE_NAME];
+    snprintf(full, sizeof full, "%.30s_q%02u.%.12s", name, cell, far);
+    return probe_find(s, full);
+}
+
 /* Order statistics: the number of samples below the true median is binomial with p = 1/2. */
 void probe_median(double *v, uint32_t n, double *median, double *lo, double *hi)
 {
@@ -207,14 +222,14 @@ void probe_join(struct probe_thread *t)
     free(t);
 }
 
-pid_t probe_child(cpu_id cpu, bool idle, void (*work)(void *arg), void *arg)
+pid_t probe_child(cpu_id cpu, int policy, void (*work)(void *arg), void *arg)
 {
     pid_t parent = getpid(), pid = fork();
     if (pid) return pid < 0 ? -errno : pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGINT, SIG_DFL);
     struct sched_param p = {0};
-    if (getppid() != parent || probe_pin(cpu) || (idle && sched_setscheduler(0, SCHED_IDLE, &p))) _exit(1);
+    if (getppid() != parent || probe_pin(cpu) || (policy != SCHED_OTHER && sched_setscheduler(0, policy, &p))) _exit(1);
     work(arg);
     _exit(0);
 }
@@ -297,7 +312,10 @@ static int rounds(struct probe_run *r)
     bool off[WB_ARRAY_SIZE(probe_table)] = {false};
     if (r->ncpus < 2) leave_out(r, "everything between two CPUs", "only one CPU may be used");
     if (!r->big_bytes) leave_out(r, "memory", "too little of it is free");
-    for (uint32_t k = 0; k < r->o->rounds; k++)
+    for (uint32_t k = 0; k < r->o->rounds; k++) {
+        /* New pages: which sets of the caches they fall into is chance, and part of what a figure varies by. */
+        if (k) (void)madvise(r->arena, r->bytes, MADV_DONTNEED);
+        memset(r->arena, 1, r->bytes);
         for (size_t i = 0; i < probe_table_n; i++) {
             if (off[i] || (r->o->only && strcmp(r->o->only, probe_table[i].name) != 0)) continue;
             if ((probe_table[i].round == probe_memory || probe_table[i].round == probe_memory_all) && !r->big_bytes)
@@ -306,7 +324,24 @@ static int rounds(struct probe_run *r)
             if (r->o->progress) r->o->progress(r->o->ctx, k, r->o->rounds, probe_table[i].name);
             one_probe(r, i, &off[i]);
         }
+    }
     return 0;
+}
+
+/* Medians of consecutive fifths of the rounds: what drifts within minutes shows there, and order statistics do not see
+ * it. The interval takes them in. */
+#define BLOCKS 5u
+static void widen_by_blocks(struct probe_figure *f)
+{
+    double v[PROBE_ROUNDS_MAX], median, lo, hi;
+    if (f->n < 3 * BLOCKS) return;
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        uint32_t from = f->n * b / BLOCKS, to = f->n * (b + 1) / BLOCKS;
+        memcpy(v, f->sample + from, (to - from) * sizeof *v);
+        probe_median(v, to - from, &median, &lo, &hi);
+        f->lo = fmin(f->lo, median);
+        f->hi = fmax(f->hi, median);
+    }
 }
 
 static void digest(struct probe_set *s)
@@ -316,6 +351,7 @@ static void digest(struct probe_set *s)
         struct probe_figure *f = &s->figure[i];
         memcpy(v, f->sample, f->n * sizeof *v);
         probe_median(v, f->n, &f->median, &f->lo, &f->hi);
+        widen_by_blocks(f);
     }
     for (uint32_t i = 0; i < s->nspreads; i++)
         qsort(s->spread[i].v, s->spread[i].n, sizeof *s->spread[i].v, compare_floats);

@@ -3,7 +3,8 @@
  *
  * A probe is one row of a table: a function that takes one sample of a few figures in some milliseconds. probe_all()
  * runs them round after round (A B C A B C ...), so that drift and bursts of other load hit all alike; a figure's value
- * is the median over the rounds, its interval the order statistics that hold the true median with 95 %. Probes of
+ * is the median over the rounds, its interval the order statistics that hold the true median with 95 %, widened to the
+ * medians of fifths of the rounds (machines drift). Probes of
  * distances run once for each distance that the machine has, on one pair of CPUs of each.
  *
  * Times are ns, rates bytes/s, frequencies Hz, shares 0..1. Nothing needs privileges; what the machine refuses (a
@@ -21,6 +22,11 @@
 
 #define PROBE_ROUNDS_MAX 64u
 #define PROBE_NAME 56u
+
+/* A distribution is taken in cells: the quantile in the middle of each, in each round, so that one burst of other load
+ * does not make the tail. Per cent of all samples that a cell stands for; small at the ends. */
+#define PROBE_CELLS 24
+extern const uint8_t probe_cell_weight[PROBE_CELLS];
 
 enum probe_unit { PROBE_NS, PROBE_RATE, PROBE_HZ, PROBE_SHARE };
 
@@ -52,7 +58,7 @@ struct probe_set {
 };
 
 struct probe_options {
-    uint32_t rounds;       /* 11 is what calibration takes */
+    uint32_t rounds;       /* 25 is what calibration takes */
     struct real_cpus cpus; /* CPUs that may be used; empty = those of the caller */
     const char *only;      /* name of one probe, NULL = all */
     const volatile sig_atomic_t *stop;
@@ -68,6 +74,8 @@ void probe_free(struct probe_set *s);
 /* NULL: not there. */
 const struct probe_figure *probe_find(const struct probe_set *s, const char *name);
 const struct probe_spread *probe_find_spread(const struct probe_set *s, const char *name);
+/* The figure of a distribution's cell: "far_hop_0" of "llc", cell 3 -> "far_hop_0_q03.llc". */
+const struct probe_figure *probe_find_cell(const struct probe_set *s, const char *name, const char *far, uint32_t cell);
 /* Quantile (0..1) of a spread; NAN without samples. */
 double probe_quantile(const struct probe_spread *s, double q);
 /* Median and the interval that holds the true one with 95 % (order statistics; with fewer than 6 samples the range).

@@ -1,13 +1,17 @@
 /* probe_call.c - system calls, and messages that one task sends to itself: no switch, no wake. */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "probe_inner.h"
+
+#define PIPE_BYTES 65536u /* of a new pipe */
 
 /* The least of some batches, ns a call: what an interrupt hits is not taken. */
 #define TIMED(result, n, statement) \
@@ -32,21 +36,30 @@ int probe_calls(struct probe_run *r)
     probe_put(r, "getppid", PROBE_NS, ns);
     TIMED(ns, 3000, sink += real_now() > 1);
     probe_put(r, "clock_read", PROBE_NS, ns);
+    struct timeval tv = {0, 0};
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    TIMED(ns, 2000, sink += write(null, NULL, 0));
+    if (null >= 0) probe_put(r, "call_write", PROBE_NS, ns), close(null);
+    TIMED(ns, 2000, sink += select(0, NULL, NULL, NULL, &tv));
+    probe_put(r, "call_select", PROBE_NS, ns);
+    TIMED(ns, 2000, sink += socket(AF_INET, 77, 0));
+    probe_put(r, "call_socket_protocol", PROBE_NS, ns);
     __asm__ volatile("" : : "r"(sink));
     return 0;
 }
 
-/* `n` bytes in and out again, ns for both; both ends in this task. -errno. */
+/* `n` bytes in and out again, ns for both; both ends in this task, which uses one buffer: what is simulated has no
+ * other. -errno. */
 static int loop(struct probe_run *r, const char *name, const int fd[2], size_t n)
 {
     double ns;
     ssize_t rc = 0;
-    char *out = r->arena, *in = r->arena + (1 << 20) + 128;
+    char *buf = r->arena;
     int count = n > 20000 ? 60 : n > 3000 ? 300 : 800;
     TIMED(ns, count, {
-        rc = write(fd[1], out, n);
+        rc = write(fd[1], buf, n);
         for (size_t got = 0; rc == (ssize_t)n && got < n;) {
-            ssize_t k = read(fd[0], in, n - got);
+            ssize_t k = read(fd[0], buf, n - got);
             if (k <= 0) return -EIO;
             got += (size_t)k;
         }
@@ -95,7 +108,7 @@ int probe_loops(struct probe_run *r)
     static const struct {
         const char *name;
         size_t n;
-    } size[] = {{"pipe_1", 1}, {"pipe_4k", 4096}, {"pipe_16k", 16384}, {"pipe_64k", 65536}};
+    } size[] = {{"pipe_1", 1}, {"pipe_4k", 4096}, {"pipe_8k", 8192}, {"pipe_12k", 12288}, {"pipe_64k", 65536}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(size) && !rc; i++) rc = loop(r, size[i].name, fd, size[i].n);
     close_pair(fd);
     if (rc) return rc;
@@ -112,5 +125,39 @@ int probe_loops(struct probe_run *r)
         rc = loop(r, "tcp_1", fd, 1);
         close_pair(fd);
     }
+    return rc;
+}
+
+/* All of an empty pipe filled by writes of n bytes, and emptied again by reads; ns of the whole, the least of some. */
+static int fill_and_drain(struct probe_run *r, const int fd[2], size_t n)
+{
+    uint64_t best[2] = {UINT64_MAX, UINT64_MAX};
+    char name[32];
+    for (int k = 0; k < 9; k++) {
+        uint64_t t[3];
+        t[0] = real_now();
+        for (size_t at = 0; at < PIPE_BYTES; at += n)
+            if (write(fd[1], r->arena, n) != (ssize_t)n) return -EIO;
+        t[1] = real_now();
+        for (size_t at = 0; at < PIPE_BYTES; at += n)
+            if (read(fd[0], r->arena, n) != (ssize_t)n) return -EIO;
+        t[2] = real_now();
+        for (int i = 0; i < 2; i++) best[i] = WB_MIN(best[i], t[i + 1] - t[i]);
+    }
+    snprintf(name, sizeof name, "fill_%zu", n);
+    probe_put(r, name, PROBE_NS, (double)best[0]);
+    snprintf(name, sizeof name, "drain_%zu", n);
+    probe_put(r, name, PROBE_NS, (double)best[1]);
+    return 0;
+}
+
+/* What the two sides of a pipe cost apart from each other. */
+int probe_sides(struct probe_run *r)
+{
+    int fd[2];
+    if (pipe2(fd, O_NONBLOCK)) return -errno; /* a smaller pipe, as users over their limit get it, is an error */
+    int rc = fill_and_drain(r, fd, 512);
+    if (!rc) rc = fill_and_drain(r, fd, 4096);
+    close_pair(fd);
     return rc;
 }

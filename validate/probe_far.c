@@ -107,3 +107,38 @@ int probe_dirty(struct probe_run *r)
     probe_put(r, "dirty_write", PROBE_RATE, (double)bytes / (double)best[1] * 1e9);
     return 0;
 }
+
+static void look(void *arg)
+{
+    struct dirty *d = arg;
+    for (uint32_t i = 0; i < d->passes; i++) {
+        while (atomic_load_explicit(&d->turn, memory_order_acquire) != 2 * i + 1) {
+        }
+        __asm__ volatile("" : : "r"(read_lines(d->m, d->bytes)));
+        atomic_store_explicit(&d->turn, 2 * i + 2, memory_order_release);
+    }
+}
+
+/* Lines of which both CPUs have a clean copy, written in order: each write has the other copy thrown away first. */
+int probe_shared(struct probe_run *r)
+{
+    enum { PASSES = 24 };
+    static struct dirty d;
+    size_t bytes = (size_t)WB_MIN(r->level[1] ? r->level[1] / 4 : 65536, (uint64_t)(256 << 10)) & ~(size_t)4095;
+    uint64_t best = UINT64_MAX;
+    d = (struct dirty){.m = r->arena, .bytes = bytes, .passes = PASSES};
+    struct probe_thread *t = probe_beside(r->other[r->far], look, &d);
+    if (!t) return -ENOMEM;
+    for (uint32_t i = 0; i < PASSES; i++) {
+        atomic_store_explicit(&d.turn, 2 * i + 1, memory_order_release);
+        while (atomic_load_explicit(&d.turn, memory_order_acquire) != 2 * i + 2) {
+        }
+        __asm__ volatile("" : : "r"(read_lines(r->arena, bytes)));
+        uint64_t begin = real_now();
+        dirty_lines(r->arena, bytes);
+        best = WB_MIN(best, real_now() - begin);
+    }
+    probe_join(t);
+    probe_put(r, "shared_write", PROBE_RATE, (double)bytes / (double)best * 1e9);
+    return 0;
+}

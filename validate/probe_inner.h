@@ -38,11 +38,12 @@ struct probe {
 extern const struct probe probe_table[];
 extern const size_t probe_table_n;
 
-probe_fn probe_clock, probe_lines, probe_smt, probe_gaps;                       /* probe_core.c */
-probe_fn probe_caches, probe_copies, probe_memory, probe_memory_all;            /* probe_cache.c */
-probe_fn probe_transfer, probe_dirty;                                           /* probe_far.c */
-probe_fn probe_calls, probe_loops;                                              /* probe_call.c */
-probe_fn probe_local_echo, probe_socket_echo, probe_far_echo, probe_awake_echo; /* probe_wake.c */
+probe_fn probe_clock, probe_lines, probe_smt, probe_gaps;            /* probe_core.c */
+probe_fn probe_caches, probe_copies, probe_memory, probe_memory_all; /* probe_cache.c */
+probe_fn probe_transfer, probe_dirty, probe_shared;                  /* probe_far.c */
+probe_fn probe_calls, probe_loops, probe_sides;                      /* probe_call.c */
+probe_fn probe_local_echo, probe_socket_echo;                        /* probe_wake.c */
+probe_fn probe_far_echo, probe_awake_echo;                           /* probe_wake.c */
 
 /* Add a sample; names of distance probes get ".DISTANCE". What is not finite or not above 0 is dropped. */
 void probe_put(struct probe_run *r, const char *name, enum probe_unit unit, double v);
@@ -58,8 +59,9 @@ int probe_pin(cpu_id cpu);
 struct probe_thread;
 struct probe_thread *probe_beside(cpu_id cpu, void (*work)(void *arg), void *arg);
 void probe_join(struct probe_thread *t);
-/* A child process on a CPU that does work(arg) and exits. pid or -errno. idle: under SCHED_IDLE. */
-pid_t probe_child(cpu_id cpu, bool idle, void (*work)(void *arg), void *arg);
+/* A child process on a CPU that does work(arg) and exits. pid or -errno. policy: SCHED_OTHER, SCHED_BATCH,
+ * SCHED_IDLE. */
+pid_t probe_child(cpu_id cpu, int policy, void (*work)(void *arg), void *arg);
 void probe_reap(pid_t pid);
 
 #endif

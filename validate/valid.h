@@ -10,6 +10,8 @@
  * every calibrated cost from that cost's interval, and the class's usual spread of single runs on a real machine is
  * added (valid_classes). A prediction is right when it lies in the real runs' 10-90 % range or within the noise band
  * of its class around their median. Where the real runs have two modes, their shares are compared instead (see below).
+ * Latency percentiles, context switches, migrations and shares of time together are scored by themselves, each with its
+ * band (valid_figures.c); the floor is the throughput's.
  *
  * Ranks: of any two cases with the same metric, whose real medians differ by more than twice their spread, the
  * predictions must be ordered alike.
@@ -50,6 +52,29 @@ struct valid_class_info {
 };
 extern const struct valid_class_info valid_classes[VALID_CLASSES];
 
+/* What is compared beside the throughput. */
+enum valid_figure_kind {
+    VALID_P50, /* of single trips, transactions or calls */
+    VALID_P90,
+    VALID_P99,
+    VALID_SWITCHES,   /* context switches of tasks for each operation; hackbench: for the whole run */
+    VALID_MIGRATIONS, /* per second */
+    VALID_TOGETHER,   /* share of the work done while both ends were on one CPU; unpinned cases only */
+    VALID_FIGURES
+};
+
+struct valid_figure_info {
+    const char *name, *unit, *band;
+};
+extern const struct valid_figure_info valid_figures[VALID_FIGURES];
+
+struct valid_figure {
+    double predicted;              /* NAN: not predicted */
+    double real[VALID_ROUNDS_MAX]; /* by round; NAN: not measured */
+    double median, p10, p90;
+    bool scored, right;
+};
+
 struct valid_case {
     char name[96];
     enum valid_class klass;
@@ -58,22 +83,22 @@ struct valid_case {
     size_t nkeys;
     char background[2][64]; /* "hog,count=1,nice=10"; "" = none */
     bool placement;         /* unpinned: needs a kernel profile that places as this host does */
+    bool unpinned;          /* no end is bound to a CPU */
     bool in_quick, in_default;
 
     /* prediction, in the metric's unit */
     const char *metric, *unit;
     bool predicted;
-    double mean, lo, hi;         /* median over replications and 95 % interval of one run */
-    double mode_together;        /* share of time together; NAN */
-    double p50, p99;             /* latency, s; NAN */
-    double switches, migrations; /* per second */
-    char reason[160];            /* where the simulated time went */
+    double mean, lo, hi;  /* median over replications and 95 % interval of one run */
+    double mode_together; /* share of time together; NAN */
+    struct valid_figure figure[VALID_FIGURES];
+    char reason[160]; /* where the simulated time went */
 
     /* measurement */
     double real[VALID_ROUNDS_MAX]; /* in order of the rounds */
     double real_together[VALID_ROUNDS_MAX];
     uint32_t rounds, dropped; /* dropped: the machine was not quiet */
-    double median, p10, p90, real_p50, real_p99, real_switches, real_migrations;
+    double median, p10, p90;
     char failed[96]; /* why it could not be run; "" */
 
     /* comparison */
@@ -92,6 +117,9 @@ struct valid_set {
     struct {
         uint32_t a, b;
     } inversion[16];
+    struct {
+        uint32_t right, scored;
+    } figure[VALID_FIGURES];
     uint32_t right, scored, covered, runs, runs_covered;
     double median_error; /* of the absolute errors */
 };
@@ -132,6 +160,15 @@ int valid_take_recorded(struct valid_set *v, const char *path, struct wb_diag *d
 void valid_score(struct valid_set *v);
 /* Of one case, from its samples: for tests too. */
 void valid_score_case(struct valid_case *c);
+
+/* --- valid_figures.c --- */
+/* Quantile of sorted v by linear interpolation. */
+double valid_quantile(const double *v, uint32_t n, double q);
+/* A rate per second as a count for each operation of the case, whose own figure is `value`. */
+double valid_per_operation(const struct valid_case *c, double per_second, double value);
+/* Note a real run's figure, of round c->rounds. */
+void valid_note_figure(struct valid_case *c, enum valid_figure_kind k, double v);
+void valid_score_figures(struct valid_case *c);
 
 /* What was predicted (measured: and measured). Schema wakebal.validation/1. */
 json_t *valid_json(const struct valid_set *v, const struct valid_env *env, bool measured);

@@ -11,22 +11,46 @@
 
 static json_t *prediction_json(const struct valid_case *c)
 {
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "value", real_json_number(c->mean), "lo",
-                     real_json_number(c->lo), "hi", real_json_number(c->hi), "together",
-                     real_json_number(c->mode_together), "p50", real_json_number(c->p50), "p99",
-                     real_json_number(c->p99), "switches", real_json_number(c->switches), "migrations",
-                     real_json_number(c->migrations), "reason", c->reason);
+    json_t *o = json_pack("{s:o,s:o,s:o,s:o}", "value", real_json_number(c->mean), "lo", real_json_number(c->lo), "hi",
+                          real_json_number(c->hi), "together", real_json_number(c->mode_together));
+    for (int k = 0; k < VALID_TOGETHER; k++)
+        json_object_set_new(o, valid_figures[k].name, real_json_number(c->figure[k].predicted));
+    json_object_set_new(o, "reason", json_string(c->reason));
+    return o;
+}
+
+static json_t *runs_json(const double *v, uint32_t n)
+{
+    json_t *runs = json_array();
+    for (uint32_t i = 0; i < n; i++) json_array_append_new(runs, real_json_number(v[i]));
+    return runs;
 }
 
 static json_t *measurement_json(const struct valid_case *c)
 {
-    json_t *runs = json_array();
-    for (uint32_t i = 0; i < c->rounds; i++) json_array_append_new(runs, real_json_number(c->real[i]));
-    return json_pack("{s:o,s:o,s:o,s:o,s:i,s:o,s:o,s:o,s:o,s:o}", "median", real_json_number(c->median), "p10",
-                     real_json_number(c->p10), "p90", real_json_number(c->p90), "runs", runs, "dropped",
-                     (int)c->dropped, "together", real_json_number(c->real_mode_together), "p50",
-                     real_json_number(c->real_p50), "p99", real_json_number(c->real_p99), "switches",
-                     real_json_number(c->real_switches), "migrations", real_json_number(c->real_migrations));
+    json_t *o =
+        json_pack("{s:o,s:o,s:o,s:o,s:i,s:o}", "median", real_json_number(c->median), "p10", real_json_number(c->p10),
+                  "p90", real_json_number(c->p90), "runs", runs_json(c->real, c->rounds), "dropped", (int)c->dropped,
+                  "together", real_json_number(c->real_mode_together));
+    for (int k = 0; k < VALID_TOGETHER; k++)
+        json_object_set_new(o, valid_figures[k].name, real_json_number(c->figure[k].median));
+    return o;
+}
+
+/* What is compared beside the throughput: each figure with its runs and its verdict (null: not compared). */
+static json_t *figures_json(const struct valid_case *c)
+{
+    json_t *list = json_object();
+    for (int k = 0; k < VALID_FIGURES; k++) {
+        const struct valid_figure *f = &c->figure[k];
+        json_object_set_new(list, valid_figures[k].name,
+                            json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "unit", valid_figures[k].unit, "predicted",
+                                      real_json_number(f->predicted), "median", real_json_number(f->median), "p10",
+                                      real_json_number(f->p10), "p90", real_json_number(f->p90), "runs",
+                                      runs_json(f->real, c->rounds), "right",
+                                      f->scored ? json_boolean(f->right) : json_null()));
+    }
+    return list;
 }
 
 static json_t *case_json(const struct valid_case *c, bool measured)
@@ -48,6 +72,7 @@ static json_t *case_json(const struct valid_case *c, bool measured)
                                       c->right, "in_range", c->by_range, "covered", c->covered, "runs_covered",
                                       (int)c->runs_covered, "bimodal", c->bimodal, "band",
                                       real_json_number(valid_classes[c->klass].band)));
+    if (c->scored) json_object_set_new(o, "figures", figures_json(c));
     return o;
 }
 
@@ -62,6 +87,17 @@ static json_t *costs_json(const struct valid_env *env)
     wb_scenario_free(s);
     wb_diag_free(d);
     return costs;
+}
+
+/* How many of each figure were compared and right, and the band. */
+static json_t *counts_json(const struct valid_set *v)
+{
+    json_t *o = json_object();
+    for (int k = 0; k < VALID_FIGURES; k++)
+        json_object_set_new(o, valid_figures[k].name,
+                            json_pack("{s:i,s:i,s:s}", "right", (int)v->figure[k].right, "scored",
+                                      (int)v->figure[k].scored, "band", valid_figures[k].band));
+    return o;
 }
 
 json_t *valid_json(const struct valid_set *v, const struct valid_env *env, bool measured)
@@ -81,6 +117,7 @@ json_t *valid_json(const struct valid_set *v, const struct valid_env *env, bool 
                                       (int)v->covered, "runs", (int)v->runs, "runs_covered", (int)v->runs_covered,
                                       "inversions", (int)v->inversions, "pairs", (int)v->pairs));
     }
+    if (measured) json_object_set_new(o, "figures", counts_json(v));
     json_object_set_new(o, "cases", list);
     json_object_set_new(o, "costs", costs_json(env));
     return o;
@@ -92,21 +129,26 @@ static double number_or_nan(const json_t *o, const char *key)
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-static void take_case(struct valid_case *c, const json_t *measured)
+static double run_of(const json_t *figure, size_t i)
 {
+    const json_t *v = json_array_get(json_object_get(figure, "runs"), i);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void take_case(struct valid_case *c, const json_t *recorded)
+{
+    const json_t *measured = json_object_get(recorded, "measured"), *figures = json_object_get(recorded, "figures");
     const json_t *runs = json_object_get(measured, "runs"), *run;
     double together = number_or_nan(measured, "together");
     size_t i;
     json_array_foreach(runs, i, run)
     {
         if (c->rounds == VALID_ROUNDS_MAX || !json_is_number(run)) continue;
+        for (int k = 0; k < VALID_FIGURES; k++)
+            valid_note_figure(c, (enum valid_figure_kind)k, run_of(json_object_get(figures, valid_figures[k].name), i));
         c->real[c->rounds] = json_number_value(run);
         c->real_together[c->rounds++] = together;
     }
-    c->real_p50 = number_or_nan(measured, "p50");
-    c->real_p99 = number_or_nan(measured, "p99");
-    c->real_switches = number_or_nan(measured, "switches");
-    c->real_migrations = number_or_nan(measured, "migrations");
 }
 
 int valid_take_recorded(struct valid_set *v, const char *path, struct wb_diag *d)
@@ -128,7 +170,7 @@ int valid_take_recorded(struct valid_set *v, const char *path, struct wb_diag *d
     {
         const char *name = json_string_value(json_object_get(one, "name"));
         for (size_t i = 0; name && i < v->n; i++)
-            if (!strcmp(v->c[i].name, name)) take_case(&v->c[i], json_object_get(one, "measured"));
+            if (!strcmp(v->c[i].name, name)) take_case(&v->c[i], one);
     }
     for (size_t i = 0; i < v->n; i++)
         if (!v->c[i].rounds && !v->c[i].failed[0])

@@ -65,10 +65,11 @@ static const struct family {
     {REAL_HACKBENCH, "groups=5 loops=200 transport=socket", {FULL, FULL, DEFAULT}},
     {REAL_HACKBENCH, "groups=2 loops=500 transport=socket mode=thread", {FULL, FULL, DEFAULT}},
     {REAL_HACKBENCH, "groups=2 loops=500 transport=pipe message=1KiB", {FULL, FULL, FULL}},
-    {REAL_SYSCALL, "call=write", {DEFAULT, FULL, FULL}},
-    {REAL_SYSCALL, "call=select", {DEFAULT, FULL, FULL}},
-    {REAL_SYSCALL, "call=socket", {DEFAULT, FULL, FULL}},
-    {REAL_SYSCALL, "call=gettimeofday", {FULL, FULL, FULL}},
+    {REAL_SYSCALL, "call=write", {FULL, FULL, FULL}}, /* alone on a CPU they calibrate */
+    {REAL_SYSCALL, "call=select", {FULL, FULL, FULL}},
+    {REAL_SYSCALL, "call=socket_protocol", {FULL, FULL, FULL}},
+    {REAL_SYSCALL, "call=write copies=2", {FULL, FULL, DEFAULT}},
+    {REAL_SYSCALL, "call=select copies=3", {FULL, FULL, DEFAULT}},
 };
 
 /* Loads beside a pair. place: of the pair. Hogs are handed CPUs only where it says so. */
@@ -90,6 +91,7 @@ static const struct loaded {
     {REAL_UDP_RR, "request=1B response=1B", CROSS, IDLE_HOGS, DEFAULT},
     {REAL_TCP_RR, "request=1B response=1B", CROSS, IDLE_HOGS, DEFAULT},
     {REAL_TCP_RR, "request=1B response=1B", FREE, HOG, DEFAULT},
+    {REAL_SYSCALL, "call=write", SAME, HOG, DEFAULT},
     {REAL_PIPE_BW, "message=64KiB", FREE, HOG, QUICK},
     {REAL_PIPE_BW, "message=64KiB", FREE, NICE_HOG, DEFAULT},
     {REAL_PIPE_BW, "message=64KiB", FREE, HOGS, FULL},
@@ -190,6 +192,7 @@ static int add_case(struct maker *m, enum real_kind kind, const char *keys, enum
     if (!c) return -ENOMEM;
     c->kind = kind;
     c->klass = class_of(kind, place, load, keys);
+    c->unpinned = place == FREE;
     c->placement = place == FREE && load == QUIET && !strstr(keys, "copies=") && kind != REAL_HACKBENCH;
     snprintf(c->name, sizeof c->name, "%s %s %s%s", real_kind_name(kind), keys,
              place == SAME   ? "same CPU"
@@ -228,14 +231,17 @@ static int add_place(struct maker *m, enum real_kind kind, const char *keys, enu
 {
     if (place == CROSS) return add_cross(m, kind, keys, load);
     if (place == FREE && m->ncpus < 2) return 0;
-    if (place == FREE && kind == REAL_SYSCALL) return 0;
+    if (place == FREE && kind == REAL_SYSCALL && !strstr(keys, "copies=")) return 0;
+    if (place == SAME && kind == REAL_SYSCALL && strstr(keys, "copies=")) return 0;
     return add_case(m, kind, keys, place, load, 0, "");
 }
 
-/* What calibrated is never predicted: the one-byte pipe on pinned CPUs, and one byte over sockets on one CPU. */
+/* What calibrated is never predicted: the one-byte pipe on pinned CPUs, one byte over sockets on one CPU, calls
+ * alone. */
 static bool calibrated(const struct family *f, enum place place)
 {
     if (f->kind == REAL_PIPE_LATENCY) return !strcmp(f->keys, "message=1B") && place != FREE;
+    if (f->kind == REAL_SYSCALL) return place == SAME;
     return f->kind <= REAL_UNIX_RR && !strcmp(f->keys, "request=1B response=1B") && place == SAME;
 }
 
@@ -331,7 +337,7 @@ int valid_from_scenario(struct valid_set *v, const struct wb_config *cfg, const 
     }
     bool pinned = false;
     for (size_t i = 0; i < c->nkeys; i++) pinned |= strstr(c->key[i], "cpus") != NULL;
-    c->placement = !pinned;
+    c->placement = c->unpinned = !pinned;
     c->klass = class_of(c->kind, pinned ? CROSS : FREE, slot ? HOG : QUIET, "");
     return found ? 0 : -1;
 }

@@ -8,6 +8,22 @@
 
 #include "probe.h"
 
+/* What a run shows beside its throughput. A histogram's quantile is of single operations; of calls, of 64. */
+static void take_figures(struct valid_case *c, const struct real_result *r)
+{
+    static const uint32_t ppm[] = {[VALID_P50] = 500000, [VALID_P90] = 900000, [VALID_P99] = 990000};
+    double seconds = r->count_seconds, switches = (double)(r->counts.voluntary + r->counts.involuntary);
+    bool counted = seconds > 0 && r->counts.have & REAL_HAVE_SWITCHES;
+    bool moved = seconds > 0 && r->counts.have & REAL_HAVE_MIGRATIONS;
+    for (int k = VALID_P50; k <= VALID_P99; k++)
+        valid_note_figure(c, (enum valid_figure_kind)k,
+                          r->latency && r->latency->count ? (double)wb_hist_quantile(r->latency, ppm[k]) * 1e-12 : NAN);
+    valid_note_figure(c, VALID_SWITCHES,
+                      counted ? valid_per_operation(c, switches / seconds, r->metric[0].value) : NAN);
+    valid_note_figure(c, VALID_MIGRATIONS, moved ? (double)r->counts.migrations / seconds : NAN);
+    valid_note_figure(c, VALID_TOGETHER, r->together);
+}
+
 /* One real run of a case; a run beside too much other load is dropped. 0 or -errno; errors go to why. */
 static int one_run(struct valid_case *c, const struct valid_env *env, uint32_t round)
 {
@@ -33,19 +49,9 @@ static int one_run(struct valid_case *c, const struct valid_env *env, uint32_t r
     if (load.known && !load.quiet) {
         c->dropped++;
     } else if (c->rounds < VALID_ROUNDS_MAX && r.metric_n && isfinite(r.metric[0].value)) {
-        double n = c->rounds;
+        take_figures(c, &r);
         c->real[c->rounds] = r.metric[0].value;
         c->real_together[c->rounds++] = r.together;
-        if (r.latency && r.latency->count) {
-            c->real_p50 = (c->real_p50 * n + (double)wb_hist_quantile(r.latency, 500000) * 1e-12) / (n + 1);
-            c->real_p99 = (c->real_p99 * n + (double)wb_hist_quantile(r.latency, 990000) * 1e-12) / (n + 1);
-        }
-        if (r.count_seconds > 0) {
-            c->real_switches =
-                (c->real_switches * n + (double)(r.counts.voluntary + r.counts.involuntary) / r.count_seconds) /
-                (n + 1);
-            c->real_migrations = (c->real_migrations * n + (double)r.counts.migrations / r.count_seconds) / (n + 1);
-        }
     }
     real_result_free(&r);
     wb_diag_free(d);

@@ -17,7 +17,7 @@
 #define REPLICATIONS_MAX 32u
 
 struct replication {
-    double value, together, p50, p99, switches, migrations;
+    double value, together, figure[VALID_FIGURES];
     char reason[160];
 };
 
@@ -113,8 +113,40 @@ static double draw_for(const char *source, uint32_t replication)
 }
 
 #define COSTS_MAX 128
+#define VALUE_MAX 1024 /* of a setting: a table of some dozens of values */
+
+/* The deviation of a cost's logarithm, from its 95 % interval. */
+static double deviation(const struct wb_origin *o)
+{
+    bool range = o && o->range_lo > 0 && o->range_lo < o->range_hi;
+    return range ? log((double)o->range_hi / (double)o->range_lo) / (2 * 1.96) : 0;
+}
+
+/* A table of times, all times the same draw: what is uncertain is where it lies, not its shape. 1 when it is one. */
+static size_t draw_dist(const struct wb_config *cfg, const char *path, uint32_t replication, struct wb_override *set,
+                        char *key, char *value)
+{
+    const struct wb_dist *t = wb_cfg_dist(cfg, path);
+    const struct wb_origin *o = wb_cfg_origin(cfg, path);
+    if (!replication || !t || t->kind != WB_DIST_TABLE) return 0;
+    double by = exp(fmin(deviation(o), 0.5) * draw_for(path, replication));
+    size_t at = 0;
+    uint64_t before = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        uint64_t weight = ((t->cumulative[i] - before) * 10000 + (1ull << 31)) >> 32;
+        before = t->cumulative[i];
+        at += (size_t)snprintf(value + at, VALUE_MAX - at, "%s%lld ps:%llu", i ? "," : "table(",
+                               (long long)llround((double)t->value[i] * by), (unsigned long long)weight);
+        if (at + 2 >= VALUE_MAX) return 0;
+    }
+    snprintf(value + at, VALUE_MAX - at, ")");
+    snprintf(key, 72, "%s", path);
+    *set = (struct wb_override){.key = key, .value = value, .from = "validation"};
+    return 1;
+}
+
 static size_t draw_costs(const struct wb_config *cfg, uint32_t replication, const struct valid_env *env,
-                         struct wb_override *set, char (*key)[72], char (*value)[40])
+                         struct wb_override *set, char (*key)[72], char (*value)[VALUE_MAX])
 {
     size_t n = 0;
     for (size_t i = 0; n < COSTS_MAX; i++) {
@@ -125,17 +157,19 @@ static size_t draw_costs(const struct wb_config *cfg, uint32_t replication, cons
         bool scaled = env->scale && !strcmp(env->scale, path);
         if (!row || (!scaled && (!o || o->status != WB_MEASURED || o->range_lo >= o->range_hi || o->range_lo <= 0)))
             continue;
+        if (row->type == WB_KEY_DIST && !scaled) {
+            n += draw_dist(cfg, path, replication, &set[n], key[n], value[n]);
+            continue;
+        }
         if (row->type != WB_KEY_COST && row->type != WB_KEY_RATE) continue;
         double v = row->type == WB_KEY_RATE
                        ? (double)wb_cfg_int(cfg, path)
                        : (double)wb_cfg_cost(cfg, path, (uint64_t)wb_cfg_int(cfg, "machine.clock"), 1000000);
-        double sd = o && o->range_lo > 0 && o->range_lo < o->range_hi
-                        ? log((double)o->range_hi / (double)o->range_lo) / (2 * 1.96)
-                        : 0;
-        if (replication) v *= exp(fmin(sd, 0.5) * draw_for(o && o->source ? o->source : path, replication));
+        if (replication) v *= exp(fmin(deviation(o), 0.5) * draw_for(o && o->source ? o->source : path, replication));
         if (scaled) v *= env->scale_key;
         snprintf(key[n], 72, "%s", path);
-        wb_format_exact(value[n], 40, (int64_t)llround(v), row->type == WB_KEY_RATE ? WB_UNIT_RATE : WB_UNIT_TIME);
+        wb_format_exact(value[n], VALUE_MAX, (int64_t)llround(v),
+                        row->type == WB_KEY_RATE ? WB_UNIT_RATE : WB_UNIT_TIME);
         set[n] = (struct wb_override){.key = key[n], .value = value[n], .from = "validation"};
         n++;
     }
@@ -146,7 +180,7 @@ static struct wb_config *drawn_config(struct wb_scenario *s, uint32_t replicatio
                                       struct wb_diag *d)
 {
     char(*key)[72] = malloc(COSTS_MAX * sizeof *key);
-    char(*value)[40] = malloc(COSTS_MAX * sizeof *value);
+    char(*value)[VALUE_MAX] = malloc(COSTS_MAX * sizeof *value);
     struct wb_override *set = malloc(COSTS_MAX * sizeof *set);
     struct wb_config *cfg = NULL;
     if (key && value && set) {
@@ -189,6 +223,28 @@ static void write_reason(const struct wb_result *r, char *out, size_t n)
     }
 }
 
+static double quantile(const struct wb_metric *m, uint32_t ppm)
+{
+    return m && m->hist ? (double)wb_hist_quantile(m->hist, ppm) * 1e-12 : NAN;
+}
+
+/* Switches of tasks: those from the idle task are not counted for real. Not with hogs beside, whose own are in the
+ * simulated sum. */
+static void read_figures(const struct valid_case *c, const struct wb_result *r, const struct wb_metric *lat,
+                         struct replication *out)
+{
+    bool alone = !c->background[0][0], pinned = isnan(out->together) || !c->unpinned;
+    double seconds = metric(r, UINT32_MAX, "measured");
+    double switches = metric(r, UINT32_MAX, "switches") - metric(r, UINT32_MAX, "idle_entries");
+    out->figure[VALID_P50] = quantile(lat, 500000);
+    out->figure[VALID_P90] = quantile(lat, 900000);
+    out->figure[VALID_P99] = quantile(lat, 990000);
+    out->figure[VALID_SWITCHES] =
+        alone && c->kind != REAL_SYSCALL ? valid_per_operation(c, fmax(switches, 0) / seconds, out->value) : NAN;
+    out->figure[VALID_MIGRATIONS] = c->unpinned ? metric(r, UINT32_MAX, "migrations.rate") : NAN;
+    out->figure[VALID_TOGETHER] = pinned ? NAN : out->together;
+}
+
 static void simulate(struct job *j, const struct valid_case *c, const struct valid_env *env, struct wb_diag *d)
 {
     struct wb_run_options opt = {0};
@@ -197,12 +253,8 @@ static void simulate(struct job *j, const struct valid_case *c, const struct val
     (void)wb_sim_run(s);
     const struct wb_result *r = wb_sim_result(s);
     const struct wb_metric *lat = wb_result_find(r, 0, c->kind == REAL_PIPE_LATENCY ? "trip_time" : "transaction_time");
-    j->out = (struct replication){.value = metric(r, 0, c->metric),
-                                  .together = metric(r, 0, "colocated"),
-                                  .p50 = lat && lat->hist ? (double)wb_hist_quantile(lat->hist, 500000) * 1e-12 : NAN,
-                                  .p99 = lat && lat->hist ? (double)wb_hist_quantile(lat->hist, 990000) * 1e-12 : NAN,
-                                  .switches = metric(r, UINT32_MAX, "switches.rate"),
-                                  .migrations = metric(r, UINT32_MAX, "migrations.rate")};
+    j->out = (struct replication){.value = metric(r, 0, c->metric), .together = metric(r, 0, "colocated")};
+    read_figures(c, r, lat, &j->out);
     write_reason(r, j->out.reason, sizeof j->out.reason);
     j->ok = isfinite(j->out.value) && j->out.value > 0;
     wb_sim_free(s);
@@ -238,10 +290,8 @@ static void summarize(struct valid_case *c, const struct job *j, size_t n)
     c->lo = c->mean * exp(-wide);
     c->hi = c->mean * exp(wide);
     c->mode_together = mean_of(j, n, offsetof(struct replication, together));
-    c->p50 = mean_of(j, n, offsetof(struct replication, p50));
-    c->p99 = mean_of(j, n, offsetof(struct replication, p99));
-    c->switches = mean_of(j, n, offsetof(struct replication, switches));
-    c->migrations = mean_of(j, n, offsetof(struct replication, migrations));
+    for (size_t i = 0; i < VALID_FIGURES; i++)
+        c->figure[i].predicted = mean_of(j, n, offsetof(struct replication, figure) + i * sizeof(double));
     memcpy(c->reason, j[0].out.reason, sizeof c->reason);
 }
 
@@ -272,7 +322,8 @@ static int predict_case(struct valid_case *c, const struct valid_env *env, struc
     struct job *j = calloc(n, sizeof *j);
     struct text_reader *t = calloc(1, sizeof *t);
     c->metric = metric_of(c->kind, &c->unit);
-    c->mean = c->lo = c->hi = c->p50 = c->p99 = c->mode_together = NAN;
+    c->mean = c->lo = c->hi = c->mode_together = NAN;
+    for (int k = 0; k < VALID_FIGURES; k++) c->figure[k].predicted = NAN;
     if (!simulated_kind(env, c->kind)) {
         snprintf(c->failed, sizeof c->failed, "the simulator has no workload %s", real_kind_name(c->kind));
         free(j);

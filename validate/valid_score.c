@@ -11,14 +11,6 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Quantile of sorted v by linear interpolation. */
-static double quantile(const double *v, uint32_t n, double q)
-{
-    double at = q * (double)(n - 1);
-    uint32_t i = (uint32_t)at;
-    return i + 1 < n ? v[i] + (v[i + 1] - v[i]) * (at - i) : v[n - 1];
-}
-
 /* Two modes: some runs mostly together, some mostly apart. */
 static void find_modes(struct valid_case *c)
 {
@@ -40,9 +32,9 @@ void valid_score_case(struct valid_case *c)
     if (!c->scored) return;
     memcpy(v, c->real, c->rounds * sizeof *v);
     qsort(v, c->rounds, sizeof *v, compare);
-    c->median = quantile(v, c->rounds, 0.5);
-    c->p10 = quantile(v, c->rounds, 0.1);
-    c->p90 = quantile(v, c->rounds, 0.9);
+    c->median = valid_quantile(v, c->rounds, 0.5);
+    c->p10 = valid_quantile(v, c->rounds, 0.1);
+    c->p90 = valid_quantile(v, c->rounds, 0.9);
     c->error = c->mean / c->median - 1;
     c->runs_covered = 0;
     for (uint32_t i = 0; i < c->rounds; i++) c->runs_covered += v[i] >= c->lo && v[i] <= c->hi;
@@ -53,6 +45,7 @@ void valid_score_case(struct valid_case *c)
     /* With two modes a mean says nothing: the share of time together must agree within a quarter. */
     if (c->bimodal && isfinite(c->mode_together) && isfinite(c->real_mode_together))
         c->right = fabs(c->mode_together - c->real_mode_together) <= 0.25;
+    valid_score_figures(c);
 }
 
 /* b really above a by more than twice their spread, but predicted below. */
@@ -86,12 +79,17 @@ void valid_score(struct valid_set *v)
     double *error = malloc((v->n ? v->n : 1) * sizeof *error);
     uint32_t n = 0;
     v->right = v->scored = v->covered = v->runs = v->runs_covered = v->inversions = v->pairs = 0;
+    memset(v->figure, 0, sizeof v->figure);
     for (size_t i = 0; i < v->n; i++) {
         struct valid_case *c = &v->c[i];
         valid_score_case(c);
         if (!c->scored) continue;
         v->scored++;
         v->right += c->right;
+        for (int k = 0; k < VALID_FIGURES; k++) {
+            v->figure[k].scored += c->figure[k].scored;
+            v->figure[k].right += c->figure[k].right;
+        }
         v->covered += c->covered;
         v->runs += c->rounds;
         v->runs_covered += c->runs_covered;
@@ -100,7 +98,7 @@ void valid_score(struct valid_set *v)
     v->median_error = NAN;
     if (error && n) {
         qsort(error, n, sizeof *error, compare);
-        v->median_error = quantile(error, n, 0.5);
+        v->median_error = valid_quantile(error, n, 0.5);
     }
     free(error);
     score_ranks(v);

@@ -36,6 +36,13 @@ want 0 'Round trip' run lat_pipe -m ./me-machine.cfg -k ./me-kernel.cfg --set wo
 grep -q '"measured"' me-machine.cfg || fail "no measured cost in me-machine.cfg"
 want '0 5' 'costs differ by more than' calibrate --rounds 3 --gate off --check me
 
+# Calibrations beside each other: one agrees with itself; one whose clock is another's does not have to, but is read.
+want 0 'pairs of intervals' calibrate --agree me me
+want '0 5' 'pairs of intervals' calibrate --agree me me "$recorded/guest2"
+want 2 'compares 2 to' calibrate --agree me
+want 3 'no machine named' calibrate --agree me nosuch
+want 2 'no argument is expected' calibrate me
+
 # Predictions are written before anything runs, and are the same each time.
 want 0 'sha256' validate --calibration me --quick --predict-only --export-json one.json
 want 0 'sha256' validate --calibration me --quick --predict-only --export-json two.json

@@ -84,6 +84,55 @@ static void test_ranks(void **state)
     assert_int_equal(v.pairs, 0);
 }
 
+static void set_figure(struct valid_case *c, enum valid_figure_kind k, double predicted, const double *real)
+{
+    c->figure[k].predicted = predicted;
+    memcpy(c->figure[k].real, real, c->rounds * sizeof *real);
+}
+
+/* Percentiles, switches, migrations and shares have their own bands. */
+static void test_figures(void **state)
+{
+    (void)state;
+    static const double v[] = {100, 100, 100, 100}, move[] = {0, 5, 0, 5}, none[] = {NAN, NAN, NAN, NAN};
+    struct valid_case c = measured(VALID_CROSS, 100, v, 4); /* 25 % */
+    set_figure(&c, VALID_P50, 124, v);
+    set_figure(&c, VALID_P90, 126, v);
+    set_figure(&c, VALID_P99, 149, v);          /* a tail may be twice as far off */
+    set_figure(&c, VALID_MIGRATIONS, 21, move); /* under 20 a second off the median of 2.5 */
+    set_figure(&c, VALID_SWITCHES, 2, none);
+    set_figure(&c, VALID_TOGETHER, NAN, v);
+    valid_score_case(&c);
+    assert_true(c.figure[VALID_P50].scored && c.figure[VALID_P50].right);
+    assert_true(c.figure[VALID_P90].scored && !c.figure[VALID_P90].right);
+    assert_true(c.figure[VALID_P99].right && c.figure[VALID_MIGRATIONS].right);
+    assert_false(c.figure[VALID_SWITCHES].scored || c.figure[VALID_TOGETHER].scored);
+    assert_true(c.right);
+    c.figure[VALID_P99].predicted = 151;
+    c.figure[VALID_P50].predicted = 79; /* by ratio: 1/1.25 = 0.8 */
+    c.figure[VALID_MIGRATIONS].predicted = 30;
+    struct valid_set set = {.c = &c, .n = 1};
+    valid_score(&set);
+    assert_false(c.figure[VALID_P99].right || c.figure[VALID_P50].right || c.figure[VALID_MIGRATIONS].right);
+    assert_int_equal(set.figure[VALID_P99].scored, 1);
+    assert_int_equal(set.figure[VALID_P99].right, 0);
+    assert_int_equal(set.figure[VALID_SWITCHES].scored, 0);
+}
+
+/* Switches are for each trip, transaction or message; hackbench's for the run. */
+static void test_per_operation(void **state)
+{
+    (void)state;
+    struct valid_case c = {.kind = REAL_PIPE_LATENCY};
+    assert_true(fabs(valid_per_operation(&c, 40000, 50e-6) - 2) < 1e-9);
+    c.kind = REAL_TCP_RR;
+    assert_true(fabs(valid_per_operation(&c, 40000, 20000) - 2) < 1e-9);
+    c = (struct valid_case){.kind = REAL_PIPE_BW, .key = {"message"}, .value = {"64 KiB"}, .nkeys = 1};
+    assert_true(fabs(valid_per_operation(&c, 30000, 65536 * 15000.0) - 2) < 1e-9);
+    c.kind = REAL_HACKBENCH;
+    assert_true(fabs(valid_per_operation(&c, 30000, 0.25) - 7500) < 1e-9);
+}
+
 /* A case that was not run does not count. */
 static void test_left_out(void **state)
 {
@@ -145,7 +194,8 @@ static void test_real_specs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_and_wrong), cmocka_unit_test(test_modes),
-                                       cmocka_unit_test(test_ranks),           cmocka_unit_test(test_left_out),
+                                       cmocka_unit_test(test_ranks),           cmocka_unit_test(test_figures),
+                                       cmocka_unit_test(test_per_operation),   cmocka_unit_test(test_left_out),
                                        cmocka_unit_test(test_matrix),          cmocka_unit_test(test_real_specs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
