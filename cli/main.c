@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "exit_code.h"
+#include "exp_format.h"
 #include "options.h"
 #include "verbs.h"
 #include "wakebal/diag.h"
@@ -57,7 +58,9 @@ static int unknown_verb(const char *word)
     const char *names[64];
     for (size_t i = 0; i < verb_table_n; i++) names[i] = verb_table[i].name;
     const char *near = wb_nearest(word, names, verb_table_n);
-    fprintf(stderr, "wakebal: '%.100s' is no verb", word);
+    char *shown = exp_text_terminal(word, 100);
+    fprintf(stderr, "wakebal: '%s' is no verb", shown);
+    free(shown);
     if (near)
         fprintf(stderr, "; did you mean '%s'?\n", near);
     else

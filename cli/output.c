@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -174,7 +175,15 @@ static int write_beside(const char *path, int (*write)(FILE *, void *), void *ct
 {
     char *tmp;
     if (asprintf(&tmp, "%s.part.%ld", path, (long)getpid()) < 0) return -ENOMEM;
-    FILE *f = fopen(tmp, "we");
+    /* The name can be guessed: a link that somebody laid there is not followed. What a killed program of the same
+     * number left is replaced. */
+    if (unlink(tmp) && errno != ENOENT) {
+        int gone = -errno;
+        free(tmp);
+        return gone;
+    }
+    int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     int rc = f ? write_stream(f, write, ctx) : -errno;
     if (f && fclose(f) && !rc) rc = -errno;
     if (!rc && rename(tmp, path)) rc = -errno;

@@ -30,5 +30,7 @@ int preflight_fail_if(const struct cli_options *o, const struct exp_check *k);
  * EXIT_OUTPUT with the reason printed. */
 int preflight_outputs(const char *verb, const struct cli_options *o, const char *const *more,
                       const char *const *inputs);
+/* No export goes to the file of the study itself. */
+int preflight_spare(const char *verb, const struct cli_options *o, const char *study);
 
 #endif

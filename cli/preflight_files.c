@@ -126,7 +126,7 @@ static int check_output(const char *verb, const char *const *path, size_t i, con
 
 int preflight_outputs(const char *verb, const struct cli_options *o, const char *const *more, const char *const *inputs)
 {
-    const char *const exports[] = {o->export_json, o->export_csv, o->export_markdown, o->export_data};
+    const char *const exports[] = {o->export_json, o->export_csv, o->export_markdown, o->export_data, o->manifest};
     const char *path[32];
     size_t n = 0;
     int rc = EXIT_FINE;
@@ -138,4 +138,14 @@ int preflight_outputs(const char *verb, const struct cli_options *o, const char 
         if (one && !rc) rc = one;
     }
     return rc;
+}
+
+int preflight_spare(const char *verb, const struct cli_options *o, const char *study)
+{
+    const char *const exports[] = {o->export_json, o->export_csv, o->export_markdown, o->export_data, o->manifest};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(exports); i++)
+        if (exports[i] && same_file(exports[i], study))
+            return cli_usage_error(verb, "Give the export another name",
+                                   "'%.200s' is the study; an export would destroy it", exports[i]);
+    return EXIT_FINE;
 }

@@ -469,6 +469,7 @@ static int run(struct sweep *w)
     rc = look_ahead(w);
     if (!rc) w->path = study_file(verb, w->o.output, wb_scenario_name(w->s), &w->shard);
     if (!rc && !w->path) rc = EXIT_OUTPUT;
+    if (!rc) rc = preflight_spare(verb, &w->o, w->path);
     if (team) rc = study_team->agree(rc); /* disks of ranks may differ */
     if (rc) return rc;
     out_catch_signals();

@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "exp_format.h"
 
 #define BLANKS_MAX ((size_t)1 << 16) /* a document that begins with more is none */
 
@@ -52,7 +55,17 @@ static void cannot_read(json_error_t *e, const char *path, const char *why)
     memset(e, 0, sizeof *e);
     e->line = e->column = -1;
     int room = (int)sizeof e->text - 24 - (int)strlen(why); /* the reason must not be cut off */
-    snprintf(e->text, sizeof e->text, "unable to read %.*s: %s", room, path, why);
+    char *name = exp_text_terminal(path, 0);
+    snprintf(e->text, sizeof e->text, "unable to read %.*s: %s", room, name, why);
+    free(name);
+}
+
+/* What the parser quotes of a file may be made to move the cursor. */
+static void make_plain(json_error_t *e)
+{
+    char *plain = exp_text_terminal(e->text, 0);
+    snprintf(e->text, sizeof e->text, "%s", plain);
+    free(plain);
 }
 
 json_t *exp_json_load(const char *path, json_error_t *e)
@@ -67,5 +80,6 @@ json_t *exp_json_load(const char *path, json_error_t *e)
     close(s.fd);
     if (!doc && s.why) cannot_read(e, path, s.why);
     if (!doc && !s.all && !s.why) cannot_read(e, path, "it is empty");
+    if (!doc) make_plain(e);
     return doc;
 }
