@@ -92,7 +92,7 @@ has "$tmp/err" "committed is safe"
 kept=$(sqlite3 "$tmp/full.db" "SELECT count(*) FROM run" 2>/dev/null || echo 0)
 code 0 $w sweep $study -o "$tmp/full.db" --export-json "$tmp/full.json" --progress json
 cmp "$tmp/good.json" "$tmp/full.json" || fail "a study continued after a full disk differs"
-grep -q "\"runs_kept\":$kept}" "$tmp/err" || fail "$kept runs were committed and not all used"
+grep -q "\"runs_kept\":$kept[,}]" "$tmp/err" || fail "$kept runs were committed and not all used"
 cat >"$tmp/inside.sh" <<'S'
 mount -t tmpfs -o size=${4}k none "$3" || exit 77
 $1 sweep $2 -o "$3/s.db" >/dev/null 2>"$3.err"
