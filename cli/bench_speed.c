@@ -110,6 +110,7 @@ static int run(const struct wb_config *cfg, const struct bench_load *l, struct w
     (void)wb_sim_run(sim);
     s->peak = (double)wb_sim_result(sim)->peak_events;
     s->simulated = (double)half * 1e-12;
+    wb_sim_memory(sim, &s->after);
     wb_sim_free(sim);
     return 0;
 }

@@ -35,7 +35,7 @@ struct bench_mode {
 };
 struct bench_speed {
     double load_s;                   /* loading the scenario and building it */
-    struct wb_memory memory;         /* built */
+    struct wb_memory memory, after;  /* built; at the end of the run */
     struct bench_mode ahead, posted; /* with run-ahead; with every segment an event */
     double settle_s;                 /* of the unmeasured beginning */
     double born;                     /* tasks that had started at its end */
