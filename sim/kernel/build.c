@@ -159,11 +159,13 @@ static const struct wb_workload_ops *find_workload(const struct wb_sim *s, const
 static int size_stacks(struct wb_sim *s, struct wb_diag *d)
 {
     int err = 0;
+    /* On small machines a task keeps what it would borrow with each call: lending takes a few nanoseconds. */
+    size_t spare = s->ncpus <= OWN_MIDDLE_CPUS ? MIDDLE_STACK_BYTES : 0;
     for (uint32_t i = 0; i < s->ninstances; i++) {
         const char *path = wb_cfg_path("workload[%u].kind", i);
         const struct wb_workload_ops *w = find_workload(s, wb_cfg_str(s->cfg, path));
         if (w) {
-            s->instance[i].stack = (uint16_t)((w->frame_need + SLEEP_FRAME_BYTES + 7) & ~(size_t)7);
+            s->instance[i].stack = (uint16_t)((w->frame_need + spare + SLEEP_FRAME_BYTES + 7) & ~(size_t)7);
             continue;
         }
         wb_cfg_error(s->cfg, d, path, "see wakebal list workloads", "no workload kind '%s'", wb_cfg_str(s->cfg, path));

@@ -62,6 +62,7 @@ enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VE
 #define DEEP_STACK_BYTES 768u
 /* A call of an IPC kind that sleeps (pipe_call, wait_call), and schedule(). */
 #define MIDDLE_STACK_BYTES 136u
+#define OWN_MIDDLE_CPUS 64u /* up to so many CPUs tasks have it of their own */
 
 #define KICKS_MAX 8u
 
