@@ -16,6 +16,11 @@ void reserve_give(void *mem, size_t bytes)
     if (mem) WB_CHECK(!munmap(mem, WB_MAX(bytes, (size_t)1)), "a reserve of %zu bytes cannot be given back", bytes);
 }
 
+void reserve_dense(void *mem, size_t bytes)
+{
+    (void)madvise(mem, bytes, MADV_HUGEPAGE);
+}
+
 size_t reserve_touched(const void *mem, size_t bytes)
 {
     enum { STEP = 4096 };
