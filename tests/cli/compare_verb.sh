@@ -75,4 +75,12 @@ cp "$tmp/base.db" "$tmp/old.db"
 sum=$(printf 'model\n0.0.1+123456789abc\n' | sha256sum | cut -d' ' -f1)
 sqlite3 "$tmp/old.db" "UPDATE study SET value = '0.0.1+123456789abc', sum = '$sum' WHERE key = 'model'"
 code 0 $w compare "$tmp/old.db" "$tmp/base.db" --metrics bandwidth
+# Two studies of the same thing with other seeds: of hundreds of figures at most 5 % look different at the 5 % level, and no star is given.
+same="pipe --vary workload.message=1KiB,16KiB --vary machine.base=smp2,smp16 -r 6 --duration 10ms --warmup none -q"
+code 0 $w sweep $same --seed 1 -o "$tmp/one.db"
+code 0 $w sweep $same --seed 77 -o "$tmp/two.db"
+code 0 $w compare "$tmp/one.db" "$tmp/two.db" --metrics all --style csv
+sed -E 's/"[^"]*"/point/' "$tmp/out" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+    $c["p"] ~ /^[0-9]/ { n++; odd += $c["p"] < 0.05; star += $c["p_holm"] < 0.05 }
+    END { printf "%d figures, %d below 5 %%, %d after correction\n", n, odd, star; exit !(n >= 200 && odd <= n / 20 && !star) }' || fail "equal studies look different"
 finish
