@@ -234,13 +234,13 @@ static void read_figures(const struct valid_case *c, const struct wb_result *r, 
                          struct replication *out)
 {
     bool alone = !c->background[0][0], pinned = isnan(out->together) || !c->unpinned;
-    double seconds = metric(r, UINT32_MAX, "measured");
-    double switches = metric(r, UINT32_MAX, "switches") - metric(r, UINT32_MAX, "idle_entries");
+    double rate = metric(r, UINT32_MAX, "switches.rate"), all = metric(r, UINT32_MAX, "switches");
+    double tasks = all > 0 ? fmax(1 - metric(r, UINT32_MAX, "idle_entries") / all, 0) : 0;
     out->figure[VALID_P50] = quantile(lat, 500000);
     out->figure[VALID_P90] = quantile(lat, 900000);
     out->figure[VALID_P99] = quantile(lat, 990000);
     out->figure[VALID_SWITCHES] =
-        alone && c->kind != REAL_SYSCALL ? valid_per_operation(c, fmax(switches, 0) / seconds, out->value) : NAN;
+        alone && c->kind != REAL_SYSCALL ? valid_per_operation(c, rate * tasks, out->value) : NAN;
     out->figure[VALID_MIGRATIONS] = c->unpinned ? metric(r, UINT32_MAX, "migrations.rate") : NAN;
     out->figure[VALID_TOGETHER] = pinned ? NAN : out->together;
 }
