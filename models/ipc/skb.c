@@ -272,6 +272,7 @@ struct skb *skb_remove_first(struct skb_queue *q)
     struct skb *b = q->first;
     if (!b) return NULL;
     q->first = b->next;
+    __builtin_prefetch(q->first);
     if (!q->first) q->last = NULL;
     q->len--;
     q->bytes -= b->len - b->off;
