@@ -260,7 +260,6 @@ struct wb_sim {
     struct wb_trace trace;
     bool tracing, no_inline, no_elide, audit, stopped, finished;
     struct wb_task_totals *totals; /* [ntasks], or NULL */
-    void *idle_policy;             /* area of all idle tasks */
     struct noise_source *noise;
     struct pair_record *pair;
     uint32_t npairs, pairs_room;

@@ -59,8 +59,8 @@ uint32_t wb_mm_new(struct wb_sim *s)
 /* One piece: the task, the policy's area, its frame stack. */
 struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
 {
-    bool idle = spec->klass == WB_CLASS_SWAPPER, kthread = idle || spec->klass == WB_CLASS_STOP;
-    size_t policy = idle ? 0 : (s->ops->task_bytes + 7) & ~(size_t)7;
+    bool kthread = spec->klass == WB_CLASS_SWAPPER || spec->klass == WB_CLASS_STOP;
+    size_t policy = (s->ops->task_bytes + 7) & ~(size_t)7;
     size_t fixed = (sizeof(struct wb_task) + 7) & ~(size_t)7;
     size_t stack = kthread ? KTHREAD_STACK_BYTES : s->instance[spec->instance].stack;
     uint8_t *mem = arena_alloc(&s->arena, 1, fixed + policy + stack, 8);
@@ -69,8 +69,7 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
     exec_init(&t->x, s, mem + fixed + policy, stack);
     t->x.task = t;
     t->x.big = s->k.big_lock ? WB_BIG_FREE : WB_BIG_NONE;
-    if (idle && !s->idle_policy) s->idle_policy = wb_sim_alloc(s, s->ops->task_bytes);
-    t->policy = idle ? s->idle_policy : mem + fixed;
+    t->policy = mem + fixed;
     if (s->ntasks == s->tasks_room) s->task = table_grow(s->task, &s->tasks_room, sizeof *s->task);
     t->id = s->ntasks;
     s->task[s->ntasks++] = t;

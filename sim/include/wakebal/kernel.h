@@ -58,7 +58,7 @@ struct wb_task {
     sim_time woken_at;  /* when try_to_wake_up made it runnable; 0 = delivered */
     sim_time migrated_at;
     struct wb_task *wq_next; /* scratch lists of the engine */
-    void *policy;            /* ops->task_bytes; idle tasks share one area, which nobody writes */
+    void *policy;            /* ops->task_bytes */
 };
 _Static_assert(sizeof(struct wb_task) <= 176, "there are very many");
 _Static_assert(WB_CPUS_MAX < UINT16_MAX, "a CPU in 16 bits, and none");
