@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "config_build.h"
 #include "exit_code.h"
@@ -215,6 +216,38 @@ static bool help_metric(const char *word)
     return true;
 }
 
+/* What ships as a file, by its name: what it is, and the command that shows or uses it. */
+static bool help_file(const char *word)
+{
+    static const struct {
+        const char *kind, *what, *use;
+    } files[] = {
+        {"machines", "machine", "wakebal show topology %s, wakebal run pipe -m %s --print-config"},
+        {"kernels", "kernel", "wakebal show domains pipe -k %s, wakebal run pipe -k %s --print-config"},
+        {"cases", "case", "wakebal reproduce %s, wakebal run %s"},
+        {"studies", "study", "wakebal sweep %s, wakebal run %s --print-config"},
+        {"workloads", "workload, ready to run", "wakebal run %s, wakebal run %s --print-config"},
+    };
+    for (size_t i = 0; i < WB_ARRAY_SIZE(files); i++) {
+        char *path = strchr(word, '/') ? NULL : wb_scenario_find(word, files[i].kind), *title = NULL;
+        if (!path) continue;
+        title = wb_scenario_title(word, files[i].kind);
+        printf("%s   %s\n", word, files[i].what);
+        if (title) wrap_print(stdout, title, 2, WIDTH);
+        printf("  File: %s\n  See: ", path);
+        for (const char *c = files[i].use; *c; c++) {
+            bool name = !strncmp(c, "%s", 2);
+            printf("%.*s", name ? (int)strlen(word) : 1, name ? word : c);
+            c += name;
+        }
+        printf("   (all: wakebal list %s)\n", files[i].kind);
+        free(title);
+        free(path);
+        return true;
+    }
+    return false;
+}
+
 /* Names of models and of what they report; names NULL: just count them. */
 static size_t model_names(const char **names)
 {
@@ -260,11 +293,35 @@ static int unknown_word(const struct wb_key_registry *keys, const char *word)
     const char *near = whole_key(keys, wb_nearest(word, names, n));
     char hint[300];
     snprintf(hint, sizeof hint, "Did you mean '%s'?  See it with: wakebal help %s", near ? near : "", near ? near : "");
-    int rc = cli_usage_error("wakebal help",
-                             near ? hint : "See `wakebal list keys', `wakebal list errors' and `wakebal help'.",
-                             "'%.100s' is no verb, key, group, workload, policy, metric or error code", word);
+    int rc = cli_usage_error(
+        "wakebal help", near ? hint : "See `wakebal list keys', `wakebal list errors' and `wakebal help'.",
+        "'%.100s' is no verb, key, group, workload, policy, metric, machine, kernel, case or error code", word);
     free(names);
     return rc;
+}
+
+/* The words of a run's summary, which are not the names of the figures. */
+static bool help_summary(const char *word)
+{
+    static const char *const rows[][2] = {
+        {"together", "colocated"},
+        {"wakeup to running", "wake_latency"},
+        {"idle while work waited", "idle_while_work_waits"},
+        {"waited beside idle cpu", "idle_while_work_waits.wait"},
+        {"uncalibrated", NULL},
+    };
+    for (size_t i = 0; i < WB_ARRAY_SIZE(rows); i++) {
+        if (strcasecmp(word, rows[i][0])) continue;
+        if (rows[i][1]) return help_metric(rows[i][1]);
+        printf("%s   word of a run's head line\n", word);
+        wrap_print(stdout,
+                   "The costs of this machine were not measured on hardware at hand: each is quoted, derived or "
+                   "assumed, with its source in the machine's file. Believe orders and mechanisms before absolute "
+                   "values. wakebal calibrate measures the costs of the machine that it runs on.",
+                   2, WIDTH);
+        return true;
+    }
+    return false;
 }
 
 static int help_word(const char *word)
@@ -279,7 +336,7 @@ static int help_word(const char *word)
     bool found = !dotted && help_verb(verb_find(word), keys);
     if (!found)
         found = help_code(word) || help_model(keys, word) || help_path(keys, group) || help_leaf(keys, word) ||
-                help_metric(word);
+                help_metric(word) || help_file(word) || help_summary(word);
     if (!found) rc = unknown_word(keys, word);
     wb_keys_free(keys);
     return rc;

@@ -97,7 +97,7 @@ static int new_policy(const char *name)
 
 static const struct {
     const char *what, *text, *next; /* next: what to do with NAME.cfg, for printf */
-} kinds[] = {{"scenario", template_scenario, "  wakebal run %s.cfg\n"},
+} kinds[] = {{"scenario", template_scenario, "  wakebal run ./%s.cfg\n"},
              {"machine", template_machine, "  wakebal run pipe -m ./%s.cfg\n"},
              {"kernel", template_kernel, "  wakebal run pipe -k ./%s.cfg\n"},
              {"workload", template_workload, "  wakebal run ./%s.cfg\n"}};
@@ -108,8 +108,8 @@ static int new_file(size_t kind, const char *name)
     if (!good_file_name(name)) {
         fprintf(stderr,
                 "error: '%.60s' cannot name a file\n  = use letters, digits, _, - and ., at most 48, a letter or digit "
-                "first; .cfg is added\n",
-                name);
+                "first; .cfg is added%s\n",
+                name, strchr(name, '/') ? ", and the file is made in the folder that you are in" : "");
         return EXIT_USAGE;
     }
     (void)snprintf(file, sizeof file, "%s.cfg", name);

@@ -95,7 +95,7 @@ static const struct view views[] = {
     {"map", "one line per switch, like perf sched map (1 ms)", WB_MS, draw_map},
     {"latency", "delays per task, like perf sched latency (100 ms)", 100 * WB_MS, draw_latency},
     {"timehist", "stays on a CPU with their waits, like perf sched timehist (1 ms)", WB_MS, draw_timehist},
-    {"topology", "CPUs, caches and nodes (also of a machine by name)", 0, draw_topology},
+    {"topology", "CPUs, caches and nodes (also of a machine: its name or file)", 0, draw_topology},
     {"domains", "sched domains with groups, flags and numbers", 0, draw_domains_of},
 };
 
@@ -184,6 +184,14 @@ static int view_or_scenario_missing(const struct show *w)
     return cli_usage_error("wakebal show", hint, "a view and a scenario are needed");
 }
 
+/* `show topology -m smp16`: a view of the machine that needs no scenario. */
+static bool machine_is_enough(const struct show *w)
+{
+    bool still = false;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(views); i++) still |= !views[i].span && !strcmp(w->o.arg[0], views[i].name);
+    return still && w->o.machine;
+}
+
 /* -1 = go on, else the exit code. */
 static int read_options(struct show *w, int argc, char **argv)
 {
@@ -200,7 +208,8 @@ static int read_options(struct show *w, int argc, char **argv)
                             .args_min = 0,
                             .args_max = 2};
     int rc = cli_options_parse(&spec, argc, argv, &w->o);
-    if (rc < 0 && w->o.arg_n < 2) rc = view_or_scenario_missing(w);
+    if (rc < 0 && !w->o.arg_n) rc = view_or_scenario_missing(w);
+    if (rc < 0 && w->o.arg_n == 1 && !machine_is_enough(w)) rc = view_or_scenario_missing(w);
     if (rc < 0) rc = find_view(w, w->o.arg[0]);
     if (rc < 0) rc = read_time("--from", w->from_text, &w->from);
     if (rc < 0) rc = read_time("--to", w->to_text, &w->to);
@@ -299,20 +308,18 @@ static int show(struct show *w)
     return failed ? EXIT_OUTPUT : EXIT_FINE;
 }
 
-static bool is_shipped_machine(const char *name)
+/* A machine, by name or as a file, where a scenario is expected. */
+static bool is_machine(const char *name, const struct wb_key_registry *keys)
 {
-    char *scenario = wb_scenario_find(name, "cases"), *machine = wb_scenario_find(name, "machines");
-    bool is = machine && !scenario && !strpbrk(name, "/.");
-    free(scenario);
-    free(machine);
-    return is;
+    const char *kind = wb_scenario_kind(name, keys);
+    return kind && !strcmp(kind, "machine");
 }
 
 static int show_scenario(struct show *w, const struct wb_key_registry *keys, struct wb_diag *d)
 {
     struct wb_overrides overrides = cli_overrides(&w->o);
-    const char *scenario = w->o.arg[1];
-    if (!w->view->span && !overrides.machine && is_shipped_machine(scenario)) {
+    const char *scenario = w->o.arg_n > 1 ? w->o.arg[1] : "pipe";
+    if (!w->view->span && !overrides.machine && is_machine(scenario, keys)) {
         overrides.machine = scenario;
         scenario = "pipe";
     }

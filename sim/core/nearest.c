@@ -36,15 +36,17 @@ static size_t distance(const char *a, const char *b)
 
 const char *wb_nearest(const char *word, const char *const *names, size_t n)
 {
-    size_t len = strlen(word), limit = WB_MAX((size_t)1, len / 3), best = limit + 1;
+    size_t len = strlen(word), limit = WB_MAX((size_t)1, len / 3), best = limit + 1, best_off = 0;
     const char *nearest = NULL;
 
     if (!len || len > WORD_MAX) return NULL;
     for (size_t i = 0; i < n; i++) {
         if (!names[i] || strlen(names[i]) > WORD_MAX) continue;
-        size_t d = distance(word, names[i]);
-        if (d < best) {
+        size_t d = distance(word, names[i]),
+               off = strlen(names[i]) > len ? strlen(names[i]) - len : len - strlen(names[i]);
+        if (d < best || (nearest && d == best && off < best_off)) {
             best = d;
+            best_off = off;
             nearest = names[i];
         }
     }

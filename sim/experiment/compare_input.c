@@ -140,7 +140,7 @@ static int load_json(const char *path, struct compare_set *set, char *why, size_
     if (!doc && e.line > 0)
         snprintf(why, n, "'%.200s' is neither a study nor JSON: line %d: %.160s", path, e.line, e.text);
     else if (!doc)
-        snprintf(why, n, "cannot read '%.200s': %.160s", path, e.text);
+        snprintf(why, n, "%.160s", e.text); /* it names the file */
     else
         snprintf(why, n, "'%.200s' is no result of wakebal (schema wakebal.result/1 or wakebal.results/1)", path);
     if (fine) set->point = need(calloc(count + 1, sizeof *set->point));

@@ -271,14 +271,40 @@ void wb_scenario_list_free(char **names)
     free(names);
 }
 
-/* The nearest name of a kind: by edit distance, else one that the word begins. */
-static const char *near_name(const char *kind, const char *word, struct arena *a)
+/* How a word may be meant, the surest first. */
+enum { BY_EDITS, BY_PART, BY_FIRST_WORD, WAYS };
+
+/* The shortest name that holds the word: 2.6.11 means linux-2.6.11. */
+static const char *shortest_with(const char *word, char **names, size_t n)
+{
+    const char *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strstr(names[i], word) && (!best || strlen(names[i]) < strlen(best))) best = names[i];
+    return best;
+}
+
+/* The name whose part before the first hyphen is nearest: nehalm means nehalem-ep. */
+static const char *nearest_first_word(const char *word, char **names, size_t n)
+{
+    const char *near = NULL;
+    char **first = calloc(n + 1, sizeof *first);
+    for (size_t i = 0; first && i < n; i++) first[i] = strndup(names[i], strcspn(names[i], "-"));
+    const char *hit = first ? wb_nearest(word, (const char *const *)first, n) : NULL;
+    for (size_t i = 0; hit && i < n && !near; i++)
+        if (first[i] == hit) near = names[i];
+    for (size_t i = 0; first && i < n; i++) free(first[i]);
+    free(first);
+    return near;
+}
+
+static const char *near_name(int way, const char *kind, const char *word, struct arena *a)
 {
     size_t n, len = strlen(word);
     char **names = wb_scenario_list(kind, &n);
-    const char *near = len < 200 ? wb_nearest(word, (const char *const *)names, n) : NULL;
-    for (size_t i = 0; i < n && !near && len >= 3; i++)
-        if (!strncmp(names[i], word, len)) near = names[i];
+    const char *near = NULL;
+    if (len < 200 && way == BY_EDITS) near = wb_nearest(word, (const char *const *)names, n);
+    if (len >= 3 && way == BY_PART) near = shortest_with(word, names, n);
+    if (len >= 4 && len < 200 && way == BY_FIRST_WORD && !strchr(word, '-')) near = nearest_first_word(word, names, n);
     if (near) near = scan_strdup(a, near, strlen(near));
     wb_scenario_list_free(names);
     return near;
@@ -288,8 +314,9 @@ const char *suggest_file(struct arena *a, const char *name, const char *kind)
 {
     static const char *const scenarios[] = {"cases", "studies", "workloads"};
     bool whole = !strcmp(kind, "cases"); /* where a scenario is wanted, all that can be run by name */
-    for (size_t i = 0; i < (whole ? WB_ARRAY_SIZE(scenarios) : 1); i++) {
-        const char *in = whole ? scenarios[i] : kind, *near = near_name(in, name, a);
+    size_t kinds = whole ? WB_ARRAY_SIZE(scenarios) : 1;
+    for (size_t i = 0; i < WAYS * kinds; i++) {
+        const char *in = whole ? scenarios[i % kinds] : kind, *near = near_name((int)(i / kinds), in, name, a);
         if (near) return scan_printf(a, "did you mean '%s'?   (wakebal list %s)", near, in);
     }
     if (whole)

@@ -414,6 +414,17 @@ static void not_found(struct wb_scenario *s, const char *name, struct wb_diag *d
     wb_diag_add(d, WB_ERROR, "E141", (struct wb_place){0}, fix, "no scenario or file named '%.200s'", name);
 }
 
+/* A machine or kernel file where a scenario is wanted: one sentence instead of an error for each of its keys. */
+static bool is_only_a_part(struct wb_scenario *s, const char *path, struct wb_diag *d)
+{
+    const char *kind = s->reader == &wb_reader_files ? wb_scenario_kind(path, s->keys) : NULL;
+    if (!kind || !strcmp(kind, "workload")) return false;
+    wb_diag_add(d, WB_ERROR, "E118", (struct wb_place){path, 0, 0, 0},
+                scan_printf(&s->arena, "give it with -%c, beside a scenario", *kind), "this is a %s, not a scenario",
+                kind);
+    return true;
+}
+
 struct wb_scenario *wb_scenario_load_with(const char *name, const struct wb_key_registry *keys,
                                           const struct wb_scenario_options *options, struct wb_diag *d)
 {
@@ -425,6 +436,7 @@ struct wb_scenario *wb_scenario_load_with(const char *name, const struct wb_key_
         not_found(s, name, d);
         goto fail;
     }
+    if (!fragment && is_only_a_part(s, path, d)) goto fail;
     name_scenario(s, path);
     if (fragment)
         s->fragment = s->path;

@@ -63,7 +63,28 @@ try 0 out "kernel.hz" help hz
 try 0 out "machine.idle.*.exit" help machine.idle.c1.exit
 try 0 out "an integer that libconfig would wrap" help E120
 try 2 err "Did you mean 'run.window'?" help run.windw
-try 2 err "is no verb, key, group, workload, policy, metric or error code" help frobnicate
+try 2 err "is no verb, key, group, workload, policy, metric, machine, kernel, case or error code" help frobnicate
+
+try 0 out "wakebal show topology nehalem-ep" help nehalem-ep
+try 0 out "wakebal show domains pipe -k linux-6.12" help linux-6.12
+try 0 out "wakebal reproduce tcp-rr-2007" help tcp-rr-2007
+try 0 out "wakebal run lat_pipe" help lat_pipe
+try 0 out "colocated   metric" help Together
+try 0 out "idle_while_work_waits   metric" help "Idle while work waited"
+try 0 out "wakebal calibrate" help UNCALIBRATED
+try 2 err "is no verb" help ../machines/smp2
+
+# What was probably meant: as long as the word, the word within a longer name, the first part of a name.
+try 3 err "did you mean 'linux-6.12'?" run pipe -k linux-6.13
+try 3 err "did you mean 'linux-2.6.11'?" run pipe -k 2.6.11
+try 3 err "did you mean 'nehalem-ep'?" run pipe -m nehalm
+try 3 err "did you mean 'hackbench'?" run hackbenc
+
+# A machine or kernel where a scenario is wanted.
+"$wakebal" topology --live >"$tmp/live.cfg"
+try 3 err "live.cfg: error: this is a machine, not a scenario" run "$tmp/live.cfg"
+try 3 err "give it with -m, beside a scenario" run "$tmp/live.cfg"
+[ "$("$wakebal" run "$tmp/live.cfg" 2>&1 | wc -l)" -le 3 ] || { echo "a machine as a scenario: more than one error"; failed=$((failed + 1)); }
 
 for what in keys machines kernels workloads policies cases studies metrics errors; do
     try 0 out "" list "$what"

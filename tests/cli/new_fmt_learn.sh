@@ -18,6 +18,7 @@ code 0 "$w" run pipe -k ./my-kernel.1.cfg $quick
 code 0 "$w" run ./my-workload.1.cfg $quick
 has out Requests
 code 2 "$w" new scenario ../up
+has err "in the folder that you are in"
 code 2 "$w" new scenario -- -x
 code 2 "$w" new scenario ''
 code 2 "$w" new scenaro x

@@ -44,6 +44,12 @@ want 0 '^\s*(\*?[A-Z.][0-9]? *)+ +0\.[0-9]{9} secs  A0 => bw_pipe' map pair.cfg
 want 0 '^  hog:[0-9]+ +\| +[0-9]+\.[0-9]{6} \|' latency pair.cfg --from 1ms --to 20ms
 want 0 '^ +0\.[0-9]{9} \[000[0-3]\]  bw_pipe-(rd|wr)\[' timehist pair.cfg
 want 0 '^\+- L3 6 MiB' topology pair.cfg --ascii
+"$WAKEBAL" new machine own >/dev/null
+want 0 '^\+- L3 16 MiB' topology own.cfg --ascii
+want 0 '^cpu' domains own.cfg
+want 0 '^\+- L3 6 MiB' topology -m itanium2-tiger4 --ascii
+want 2 "of which scenario is 'timeline'" timeline -m itanium2-tiger4
+want 2 "of which scenario is 'topology'" topology
 want 0 '^cpu0-3: [A-Z]+ \{0-3\}' domains pair.cfg
 grep -qE '^  groups +\{2\} power 128, \{3\} power 128, \{0\}' out && fail "groups of CPU 0 begin with its own"
 want 0 '^[A-Z]+ of cpu2, depth 0: \{0-3\}' domains pair.cfg --cpu 2

@@ -32,9 +32,18 @@ static void silence_when_nothing_is_close(void **state)
     assert_null(near_to(huge));
 }
 
+static void of_equals_the_one_as_long_wins(void **state)
+{
+    static const char *const kernels[] = {"linux-6.1", "linux-6.12", "linux-6.18"};
+    (void)state;
+    assert_string_equal(wb_nearest("linux-6.13", kernels, 3), "linux-6.12");
+    assert_string_equal(wb_nearest("linux-6.2", kernels, 3), "linux-6.1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(close_words_are_found),
+                                       cmocka_unit_test(of_equals_the_one_as_long_wins),
                                        cmocka_unit_test(silence_when_nothing_is_close)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,8 @@ size_t wb_diag_count(const struct wb_diag *d, enum wb_severity sev);
  * an error. colour: ANSI colours. */
 char *wb_diag_render(const struct wb_diag *d, bool colour);
 
-/* The nearest of `names` by edit distance, or NULL when nothing is close (distance > max(1, len/3)). */
+/* The nearest of `names` by edit distance, or NULL when nothing is close (distance > max(1, len/3)). Of
+ * several as near, one as long as the word: 6.13 is rather 6.12 than 6.1. */
 const char *wb_nearest(const char *word, const char *const *names, size_t n);
 
 #endif
