@@ -16,7 +16,7 @@ int verb_check(int argc, char **argv)
         .doc = "Find all mistakes of scenario, machine, kernel and workload files, without running anything."
                "\vA FILE may also be the name of something that ships (wakebal list cases). Exit code 3 when there is "
                "a mistake.",
-        .missing = "For example: wakebal check my.cfg.  To start one: wakebal new scenario my.cfg",
+        .missing = "For example: wakebal check my.cfg.  To start one: wakebal new scenario my",
         .args_min = 1,
         .args_max = SIZE_MAX,
     };

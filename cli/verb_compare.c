@@ -330,7 +330,11 @@ int verb_compare(int argc, char **argv)
     int rc = cli_options_parse(&spec, argc, argv, &c.o);
     if (rc < 0 && c.by && c.o.arg_n != 1)
         rc = cli_usage_error(verb, NULL, "--by takes one study apart; %zu were given", c.o.arg_n);
-    if (rc < 0 && !c.by && c.o.arg_n < 2) rc = cli_usage_error(verb, NULL, "an argument is missing: A B...");
+    if (rc < 0 && !c.by && c.o.arg_n < 2)
+        rc = cli_usage_error(verb,
+                             "For example: wakebal compare base.db new.db; the points of one study: wakebal compare "
+                             "study.db --by KEY",
+                             "an argument is missing: A B...");
     if (rc < 0) rc = compare(&c);
     compare_table_free(c.table);
     for (size_t i = 0; i < c.nsets; i++) compare_set_free(&c.set[i]);

@@ -104,7 +104,7 @@ static const struct {
 
 static int new_file(size_t kind, const char *name)
 {
-    char file[64];
+    char file[80];
     if (!good_file_name(name)) {
         fprintf(stderr,
                 "error: '%.60s' cannot name a file\n  = use letters, digits, _, - and ., at most 48, a letter or digit "
@@ -120,12 +120,22 @@ static int new_file(size_t kind, const char *name)
     return EXIT_FINE;
 }
 
+/* The name without the .cfg that is added anyway. */
+static const char *without_cfg(const char *name, char *buf, size_t n)
+{
+    size_t len = strlen(name);
+    if (len <= 4 || len >= n || strcmp(name + len - 4, ".cfg")) return name;
+    (void)snprintf(buf, n, "%.*s", (int)(len - 4), name);
+    return buf;
+}
+
 static int new_thing(const char *what, const char *name)
 {
+    char stem[64];
     const char *names[WB_ARRAY_SIZE(kinds) + 1] = {"policy"};
     if (!strcmp(what, "policy")) return new_policy(name);
     for (size_t i = 0; i < WB_ARRAY_SIZE(kinds); i++) {
-        if (!strcmp(what, kinds[i].what)) return new_file(i, name);
+        if (!strcmp(what, kinds[i].what)) return new_file(i, without_cfg(name, stem, sizeof stem));
         names[i + 1] = kinds[i].what;
     }
     const char *near = wb_nearest(what, names, WB_ARRAY_SIZE(names));
@@ -144,6 +154,7 @@ int verb_new(int argc, char **argv)
         .doc = "Write something that works, to start from: a scenario, machine, kernel or workload as NAME.cfg in this "
                "folder, or a policy plug-in with its CMakeLists.txt in the folder NAME. Nothing that exists is "
                "overwritten.",
+        .missing = "For example: wakebal new scenario mine.  Options: wakebal new --help",
         .args_min = 2,
         .args_max = 2};
     cli_options_init(&o);

@@ -219,15 +219,13 @@ void html_cell_value(struct html *h, double v, const char *unit)
 
 void html_cell_range(struct html *h, double lo, double hi, const char *unit)
 {
-    char a[64], b[64];
+    char text[128];
     if (!isfinite(lo) || !isfinite(hi)) {
         fputs("<td class=\"n\">-</td>", h->f);
         return;
     }
     fprintf(h->f, "<td class=\"n\" data-v=\"%.12g\">", hi - lo);
-    html_text(h->f, doc_format(a, sizeof a, lo, unit));
-    fputs(" .. ", h->f);
-    html_text(h->f, doc_format(b, sizeof b, hi, unit));
+    html_text(h->f, exp_format_range(text, sizeof text, lo, hi, unit));
     fputs("</td>", h->f);
 }
 

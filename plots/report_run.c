@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exp_format.h"
 #include "plot.h"
 #include "report_inner.h"
 
@@ -78,7 +79,7 @@ static void warnings(struct html *h, const json_t *list)
 static void verdict_one(struct html *h, const json_t *r)
 {
     const json_t *m = primary_of(r), *run = json_object_get(r, "run");
-    char mean[64], lo[64], hi[64];
+    char mean[64], range[96];
     if (!m) {
         html_para(h, "verdict open", "The scenario has no figure that decides; see the tables.");
         return;
@@ -86,11 +87,10 @@ static void verdict_one(struct html *h, const json_t *r)
     const char *unit = doc_text(m, "unit");
     doc_format(mean, sizeof mean, doc_number(m, "mean"), unit);
     if (isfinite(doc_number_at(m, "ci", 0)))
-        html_para(h, "verdict", "%s is %s (%.0f %% interval %s .. %s; %.0f replications, %s; %s is better).",
+        html_para(h, "verdict", "%s is %s (%.0f %% interval %s; %.0f replications, %s; %s is better).",
                   doc_text(m, "name"), mean, 100 * doc_number(m, "confidence"),
-                  doc_format(lo, sizeof lo, doc_number_at(m, "ci", 0), unit),
-                  doc_format(hi, sizeof hi, doc_number_at(m, "ci", 1), unit), doc_number(run, "replications"),
-                  doc_text(run, "stopped"), doc_text(m, "better"));
+                  exp_format_range(range, sizeof range, doc_number_at(m, "ci", 0), doc_number_at(m, "ci", 1), unit),
+                  doc_number(run, "replications"), doc_text(run, "stopped"), doc_text(m, "better"));
     else
         html_para(h, "verdict open", "%s is %s in a single replication: no interval is known.", doc_text(m, "name"),
                   mean);

@@ -26,6 +26,9 @@ has "$tmp/out" "1KiB"
 has "$tmp/out" "n for 1%"
 has "$tmp/out" "better  "
 
+code 2 $w compare "$tmp/base.json"
+has "$tmp/err" "wakebal compare study.db --by KEY"
+
 for style in mmtests benchstat markdown csv; do
     code 0 $w compare "$tmp/base.db" "$tmp/small.db" --metrics bandwidth,run_delay --style $style
     cp "$tmp/out" "$tmp/$style"

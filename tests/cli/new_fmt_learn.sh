@@ -24,6 +24,9 @@ code 2 "$w" new scenario ''
 code 2 "$w" new scenaro x
 has err "did you mean 'scenario'"
 code 2 "$w" new scenario
+has err "For example: wakebal new scenario mine"
+code 0 "$w" new scenario twice.cfg
+[ -f twice.cfg ] && [ ! -e twice.cfg.cfg ] || fail ".cfg was added twice"
 
 # fmt
 printf 'schema=1;\r\ntitle = "t" ;   // why\r\n\r\n\r\nmachine:{base="smp2";};\r\nkernel : { base = "linux-6.18";\nhz=250;\n};\nworkload = ( { kind="hog"; } );' >a.cfg

@@ -23,6 +23,7 @@ page run.html
 for text in 'Verdict' 'bandwidth is ' 'assumed' 'kernel.path.context_switch' 'Distribution of wake_latency' 'How to repeat'; do
     grep -q "$text" run.html || fail "run.html has no '$text'"
 done
+grep -qE 'interval [-0-9.,]+ \.\. [0-9.,]+ [GM]B/s; 2' run.html || fail "the verdict's interval has one unit and digits that tell its ends apart"
 code 0 $w report run.json -q -o again.html
 cmp -s run.html again.html || fail "the same document gives other bytes"
 code 0 $w report run.json run-manifest.json -q -o both.html
@@ -60,7 +61,7 @@ page predicted.html
 grep -q 'Predictions only' predicted.html || fail "nothing was measured, and that is to be said"
 code 0 $w report "$here/../support/validation.json" -q -o validation.html
 page validation.html
-for text in '3 of 4 predictions are right' 'class="bad">wrong' 'Predicted and measured: round_trip'; do
+for text in '3 of 4 predictions are right' 'class="bad">wrong' 'Predicted and measured: times'; do
     grep -q "$text" validation.html || fail "validation.html has no '$text'"
 done
 
