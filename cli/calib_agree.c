@@ -22,6 +22,16 @@ struct wb_scenario *calib_files_load(const char *stem, const struct wb_key_regis
     return wb_scenario_load("pipe", keys, &o, d);
 }
 
+bool calib_files_explain(const struct wb_config *cfg)
+{
+    const char *path;
+    for (size_t i = 0; (path = wb_cfg_path_at(cfg, i)); i++) {
+        const struct wb_origin *o = wb_cfg_origin(cfg, path);
+        if (o && o->source && o->status == WB_ASSUMED && strstr(o->source, "fitted by simulating")) return false;
+    }
+    return true;
+}
+
 static void print_overlap(struct out_table *t, const struct calib_overlap *o, uint32_t n)
 {
     char text[CALIB_AGREE_MAX][96], a[3][32];

@@ -221,7 +221,8 @@ static int write_one(const struct request *r, const char *stem, const char *tail
     snprintf(path, sizeof path, "%.1000s-%s.cfg", stem, tail);
     int rc = text ? out_file(path, put_text, text) : EXIT_INTERNAL;
     free(text);
-    if (rc == EXIT_FINE && !r->o.quiet) printf("Wrote %s\n", path);
+    if (rc == EXIT_FINE && !r->o.quiet && !(r->o.export_json && !strcmp(r->o.export_json, "-")))
+        printf("Wrote %s\n", path);
     return rc;
 }
 
@@ -230,14 +231,22 @@ static int write_files(const struct request *r, const struct calib *c)
     const char *stem = r->o.output ? r->o.output : "calibrated", *name = r->name ? r->name : plain_name(stem);
     int rc = write_one(r, stem, "machine", calib_machine_text(c, name));
     if (rc == EXIT_FINE) rc = write_one(r, stem, "kernel", calib_kernel_text(c, name));
-    if (rc == EXIT_FINE && c->ntargets && !c->converged)
-        fprintf(
-            stderr,
-            "wakebal calibrate: warning: the fit did not converge: these costs are not this machine's. Repeat it on "
-            "a quiet machine (wakebal doctor), without --quick\n");
-    else if (rc == EXIT_FINE && !r->o.quiet)
-        printf("Try: wakebal run pipe -m %s-machine.cfg -k %s-kernel.cfg\n", stem, stem);
     return rc;
+}
+
+/* What to do next, after all tables. */
+static void say_next(const struct request *r, const struct calib *c)
+{
+    const char *stem = r->o.output ? r->o.output : "calibrated";
+    fflush(stdout); /* both may go to one file */
+    if (!calib_explains(c))
+        fprintf(stderr,
+                "wakebal calibrate: warning: the fit %s (%.1f squared intervals a figure, %.0f at most): the fitted "
+                "costs are not this machine's and are called assumed in the files. Repeat it on a quiet machine "
+                "(wakebal doctor), without --quick\n",
+                c->converged ? "does not explain the probes" : "did not converge", c->chi2, CALIB_CHI2_POOR);
+    else if (!r->o.quiet && !(r->o.export_json && !strcmp(r->o.export_json, "-")))
+        printf("Try: wakebal run pipe -m %s-machine.cfg -k %s-kernel.cfg\n", stem, stem);
 }
 
 /* ------------------------------------------------------------------ comparison */
@@ -277,22 +286,31 @@ static int gate(const struct request *r, const struct host_load *l, const char *
     return refuse ? EXIT_PERMISSION : EXIT_FINE;
 }
 
+static int write_json(const struct request *r, const struct calib *c, const struct probe_set *p,
+                      const struct host_load *during)
+{
+    if (!r->o.export_json) return EXIT_FINE;
+    json_t *j = calib_json(c, p, during);
+    int rc = out_file(r->o.export_json, put_json, j);
+    json_decref(j);
+    return rc;
+}
+
+/* Files first: whoever reads the tables may stop reading, and what was measured is not to be lost by that. */
 static int finish(const struct request *r, const struct calib *c, const struct probe_set *p,
                   const struct host_load *during, const struct wb_key_registry *keys, struct wb_diag *d)
 {
     bool silent = r->o.export_json && !strcmp(r->o.export_json, "-");
-    int rc = EXIT_FINE;
+    int rc = r->check ? EXIT_FINE : write_files(r, c);
+    if (rc == EXIT_FINE) rc = write_json(r, c, p, during);
     if (!silent) {
         if (!r->check) print_rows(c), print_fit(c);
         for (uint32_t i = 0; i < p->nmissing; i++) printf("left out: %s\n", p->missing[i]);
     }
-    if (r->o.export_json) {
-        json_t *j = calib_json(c, p, during);
-        rc = out_file(r->o.export_json, put_json, j);
-        json_decref(j);
-    }
     if (rc != EXIT_FINE) return rc;
-    return r->check ? compare(r, c, keys, d) : write_files(r, c);
+    if (r->check) return compare(r, c, keys, d);
+    say_next(r, c);
+    return EXIT_FINE;
 }
 
 /* CPU time of this process and of the children that it has reaped. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calib_agree.h"
 #include "exit_code.h"
 #include "options.h"
 #include "output.h"
@@ -346,6 +347,22 @@ static int measure_and_compare(struct request *r, struct valid_set *v, struct va
     return !v->scored || (double)v->right < r->floor * v->scored ? EXIT_TOLERANCE : EXIT_FINE;
 }
 
+/* Predictions from a calibration that does not explain its own probes say little: that is said before anything else. */
+static int check_calibration(const struct request *r, const char *stem, const struct wb_key_registry *keys,
+                             struct wb_diag *d)
+{
+    if (r->machine || r->kernel) return EXIT_FINE;
+    struct wb_scenario *s = calib_files_load(stem, keys, d);
+    if (!s) return EXIT_INVALID;
+    if (!calib_files_explain(wb_scenario_config(s)))
+        fprintf(stderr,
+                "wakebal validate: warning: the fit of %s did not explain its probes: its fitted costs are called "
+                "assumed. Calibrate again on a quiet machine\n",
+                stem);
+    wb_scenario_free(s);
+    return EXIT_FINE;
+}
+
 static int run(struct request *r, const struct wb_key_registry *keys, struct wb_diag *d)
 {
     char machine[1100], kernel[1100];
@@ -372,7 +389,8 @@ static int run(struct request *r, const struct wb_key_registry *keys, struct wb_
                                "wakebal calibrate -o NAME writes NAME-machine.cfg and NAME-kernel.cfg",
                                "there is no %s", machine);
     out_catch_signals();
-    int rc = make_cases(r, &v, &env, d);
+    int rc = check_calibration(r, stem, keys, d);
+    if (rc == EXIT_FINE) rc = make_cases(r, &v, &env, d);
     if (rc == EXIT_FINE) {
         int made = valid_predict(&v, &env, d);
         progress_end(r);

@@ -67,6 +67,16 @@ struct calib {
     const struct wb_topology *topo;
 };
 
+/* Squared residual of a figure in units of its own interval, above which the costs do not explain the probes: they lie
+ * twice as far off as their own noise allows. */
+#define CALIB_CHI2_POOR 4.0
+
+/* Whether the fitted costs explain the probes. Those of a fit that does not are written as "assumed". */
+static inline bool calib_explains(const struct calib *c)
+{
+    return !c->ntargets || (c->converged && c->chi2 <= CALIB_CHI2_POOR);
+}
+
 /* What the library needs of the program. */
 struct calib_env {
     const struct wb_registry *models;

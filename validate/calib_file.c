@@ -32,14 +32,14 @@ static const char *quantity(char *buf, size_t n, double v, enum wb_unit unit)
 static const char *write_cost(const struct calib *c, const struct calib_row *r, char *buf, size_t n)
 {
     char v[32], lo[32], hi[32];
+    const char *status = r->assumed || (r->fitted && !calib_explains(c)) ? "assumed" : "measured";
     double a = fmin(r->lo, r->value), b = fmax(r->hi, r->value);
     if (r->unit == WB_UNIT_COUNT) { /* an integer stands without quotes */
-        snprintf(buf, n, "( %.0f, \"measured\", \"%.0f..%.0f\", \"%s; %s\" )", r->value, a, b, r->method, c->date);
+        snprintf(buf, n, "( %.0f, \"%s\", \"%.0f..%.0f\", \"%s; %s\" )", r->value, status, a, b, r->method, c->date);
         return buf;
     }
-    snprintf(buf, n, "( \"%s\", \"%s\", \"%s..%s\", \"%s; %s\" )", quantity(v, sizeof v, r->value, r->unit),
-             r->assumed ? "assumed" : "measured", quantity(lo, sizeof lo, a, r->unit),
-             quantity(hi, sizeof hi, b, r->unit), r->method, c->date);
+    snprintf(buf, n, "( \"%s\", \"%s\", \"%s..%s\", \"%s; %s\" )", quantity(v, sizeof v, r->value, r->unit), status,
+             quantity(lo, sizeof lo, a, r->unit), quantity(hi, sizeof hi, b, r->unit), r->method, c->date);
     return buf;
 }
 
@@ -71,6 +71,10 @@ static void put_head(FILE *out, const struct calib *c, const char *what)
     if (c->host.hypervisor[0]) put_comment(out, "hypervisor", c->host.hypervisor);
     if (c->host.idle[0]) put_comment(out, "idle", c->host.idle);
     if (c->host.boot[0]) put_comment(out, "boot", c->host.boot);
+    if (c->ntargets)
+        fprintf(out, "// %-12s%s; a figure is off by %.2f of its interval's square%s\n", "fit",
+                c->converged ? "converged" : "did not converge", c->chi2,
+                calib_explains(c) ? "" : ": too much, so what was fitted is called assumed");
 }
 
 static double exit_at(const struct calib *c, uint32_t i, uint32_t k)
@@ -118,8 +122,9 @@ static void put_idle(FILE *out, const struct calib *c)
         put_exit(out, c, i);
         fputc('"', out);
         fprintf(out,
-                ", \"measured\", \"%s..%s\", \"fitted by simulating trips between two CPUs; %s\" );\n        wake = "
+                ", \"%s\", \"%s..%s\", \"fitted by simulating trips between two CPUs; %s\" );\n        wake = "
                 "\"ipi\";\n    };\n",
+                calib_explains(c) ? "measured" : "assumed",
                 quantity(lo, sizeof lo, fmin(c->idle[i].lo, first_exit(c, i)) * 1e3, WB_UNIT_TIME),
                 quantity(hi, sizeof hi, fmax(c->idle[i].hi, first_exit(c, i)) * 1e3, WB_UNIT_TIME), c->date);
     }

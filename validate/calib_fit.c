@@ -313,48 +313,81 @@ static void take_result(struct fit *f, gsl_multifit_nlinear_workspace *w, const 
 
 /* A search stops short where a derivative was taken over a step of the simulation: it begins again from there, with
  * other steps, until that brings less than a hundredth: there is the least that can be found. How the last search came
- * to its end - small steps, little progress, its share of iterations - says nothing beside that. */
-static int search(struct fit *f, const gsl_vector *weight, gsl_vector *x)
+ * to its end - small steps, little progress, its share of iterations - says nothing beside that.
+ * x: where to begin, and where the least was found. Returns the sum of squares there; infinity when that was not to be
+ * had (f->failed, or stopped). */
+static double search(struct fit *f, const gsl_vector *weight, gsl_vector *x, bool *converged)
 {
     static const double step[] = {0.01, 0.04, 0.015, 0.03, 0.02, 0.05};
     gsl_multifit_nlinear_fdf fdf = {.f = residuals, .n = weight->size, .p = x->size, .params = f};
     gsl_multifit_nlinear_parameters par = gsl_multifit_nlinear_default_parameters();
-    double before = INFINITY;
-    bool more = true;
-    for (size_t k = 0; k < WB_ARRAY_SIZE(step) && more; k++) {
+    double now = INFINITY;
+    bool still = true;
+    for (size_t k = 0; k < WB_ARRAY_SIZE(step) && still; k++) {
         int info = 0;
+        double before = now;
         par.h_df = step[k];
         gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &par, fdf.n, fdf.p);
         if (!w || gsl_multifit_nlinear_winit(x, weight, &fdf, w)) f->failed = true;
         if (!f->failed) (void)gsl_multifit_nlinear_driver(15, 1e-3, 1e-5, 1e-5, NULL, NULL, &info, w);
         if (f->failed || (f->env->stop && *f->env->stop)) {
             if (w) gsl_multifit_nlinear_free(w);
-            return -1;
+            return INFINITY;
         }
         f->c->iterations += (uint32_t)gsl_multifit_nlinear_niter(w);
         gsl_vector_memcpy(x, gsl_multifit_nlinear_position(w));
-        double now = sum_of_squares(w);
-        bool still = now < 0.99 * before && now > 1e-3;
-        more = still && k + 1 < WB_ARRAY_SIZE(step);
-        if (still && !more) f->c->converged = false;
-        before = now;
-        if (!more) take_result(f, w, x);
+        now = sum_of_squares(w);
+        still = now < 0.99 * before && now > 1e-3;
         gsl_multifit_nlinear_free(w);
     }
+    *converged = !still;
+    return now;
+}
+
+/* Unknowns that trade against each other leave hollows in which a search stays. So when a stage does not explain its
+ * figures, it is searched from other places too: all costs twice and half of what was expected, and every other. */
+static int search_from_places(struct fit *f, const gsl_vector *weight, gsl_vector *best)
+{
+    static const double shift[][2] = {{0, 0}, {0.7, 0.7}, {-0.7, -0.7}, {0.7, -0.7}, {-0.7, 0.7}}; /* even, odd; log */
+    gsl_vector *x = gsl_vector_alloc(f->free);
+    double least = INFINITY;
+    bool converged = false;
+    for (size_t k = 0; k < WB_ARRAY_SIZE(shift) && !(least <= CALIB_CHI2_POOR * f->targets); k++) {
+        for (uint32_t i = 0; i < f->free; i++) gsl_vector_set(x, i, f->x[f->first + i] + shift[k][i & 1]);
+        bool fine = false;
+        double sum = search(f, weight, x, &fine);
+        if (isinf(sum)) break;
+        if (sum < least) gsl_vector_memcpy(best, x), converged = fine, least = sum;
+    }
+    gsl_vector_free(x);
+    if (f->failed || isinf(least) || (f->env->stop && *f->env->stop)) return -1;
+    f->c->converged &= converged;
     return 0;
+}
+
+/* What is known of the costs at x, where a search has ended. */
+static int settle(struct fit *f, const gsl_vector *weight, const gsl_vector *x)
+{
+    gsl_multifit_nlinear_fdf fdf = {.f = residuals, .n = weight->size, .p = x->size, .params = f};
+    gsl_multifit_nlinear_parameters par = gsl_multifit_nlinear_default_parameters();
+    par.h_df = 0.02;
+    gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &par, fdf.n, fdf.p);
+    if (!w || gsl_multifit_nlinear_winit(x, weight, &fdf, w)) f->failed = true;
+    if (!f->failed) take_result(f, w, x);
+    if (w) gsl_multifit_nlinear_free(w);
+    return f->failed ? -1 : 0;
 }
 
 /* The unknowns of one stage, by its figures; those of earlier stages stand. */
 static int solve(struct fit *f)
 {
     gsl_vector *x = gsl_vector_alloc(f->free), *weight = gsl_vector_alloc(f->targets + f->free);
-    for (uint32_t i = 0; i < f->free; i++) {
-        gsl_vector_set(x, i, f->x[f->first + i]);
+    for (uint32_t i = 0; i < f->free; i++)
         gsl_vector_set(weight, f->targets + i, 1 / pow(unknowns[f->first + i].prior, 2));
-    }
     for (uint32_t i = 0; i < f->targets; i++)
         gsl_vector_set(weight, i, 1 / pow(error_of(&f->c->target[f->target + i]), 2));
-    int rc = search(f, weight, x);
+    int rc = search_from_places(f, weight, x);
+    if (!rc) rc = settle(f, weight, x);
     gsl_vector_free(x);
     gsl_vector_free(weight);
     return rc;

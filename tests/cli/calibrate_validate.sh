@@ -47,6 +47,9 @@ want 2 'no argument is expected' calibrate me
 want 0 'sha256' validate --calibration me --quick --predict-only --export-json one.json
 want 0 'sha256' validate --calibration me --quick --predict-only --export-json two.json
 cmp -s one.json two.json || fail "two predictions differ"
+# A calibration that does not explain its probes is one to be warned of, also later and elsewhere.
+for part in machine kernel; do sed '/fitted by simulating/s/"measured"/"assumed"/' me-$part.cfg >poor-$part.cfg; done
+want 0 'did not explain its probes' validate --calibration poor --quick --predict-only
 json one.json "j['schema'] == 'wakebal.validation/1' and sum(c['predicted'] is not None for c in j['cases']) >= 1"
 
 # A scenario of one's own, run for real for a moment: whatever comes out, it is reported.

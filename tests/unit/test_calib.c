@@ -123,6 +123,75 @@ static void test_recovers(void **state)
     calib_free(&c);
 }
 
+static void read_probes(struct probe_set *p, const char *path)
+{
+    char line[200];
+    FILE *f = fopen(path, "r");
+    if (!f) fail_msg("%s is missing", path);
+    while (fgets(line, sizeof line, f)) {
+        struct probe_figure *g = &p->figure[p->n];
+        memset(g, 0, sizeof *g);
+        if (*line == '#') continue;
+        assert_true(p->n < p->room);
+        assert_int_equal(sscanf(line, "%55s %lf %lf %lf %u", g->name, &g->median, &g->lo, &g->hi, &g->n), 5);
+        p->n++;
+    }
+    fclose(f);
+}
+
+/* Figures as a machine gave them, from which the search that begins at the profile's costs stays in a hollow (chi2 53
+ * a figure, 20 % and more off): it must look from other places. */
+static void test_hollow(void **state)
+{
+    (void)state;
+    static struct probe_figure room[200];
+    struct probe_set p = {.figure = room, .room = 200};
+    struct calib_env env = {.models = cli_models(), .keys = keys, .kernel_base = "linux-6.18-packed"};
+    struct calib c;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* some 300 simulations */
+#endif
+    read_probes(&p, WB_TESTS_DIR "/recorded/probes-hollow.txt");
+    assert_int_equal(calib_make(&env, topo, &p, &c, diag), 0);
+    for (uint32_t i = 0; i < c.ntargets; i++) near(c.target[i].simulated, c.target[i].measured, 0.1, c.target[i].name);
+    assert_true(calib_explains(&c) && c.chi2 <= CALIB_CHI2_POOR);
+    calib_free(&c);
+}
+
+/* How often `word` stands in `text`. */
+static unsigned times(const char *text, const char *word)
+{
+    unsigned n = 0;
+    for (; (text = strstr(text, word)); text++) n++;
+    return n;
+}
+
+/* What was fitted is called measured only while it explains the probes. */
+static void test_poor(void **state)
+{
+    (void)state;
+    struct probe_figure room[32];
+    struct probe_set p = {.figure = room, .room = 32};
+    struct calib c = {.topo = topo, .kernel_base = "linux-6.18", .nidle = 1, .ntargets = 1, .converged = true};
+    add_direct(&p);
+    calib_direct(&c, &p);
+    struct calib_row *r = calib_add(&c, "kernel.path.schedule", WB_UNIT_TIME);
+    r->value = r->lo = r->hi = 1e5;
+    r->fitted = true;
+    unsigned assumed[2][2];
+    for (int poor = 0; poor < 2; poor++) {
+        c.chi2 = poor ? CALIB_CHI2_POOR * 2 : CALIB_CHI2_POOR / 2;
+        char *text[2] = {calib_machine_text(&c, "me"), calib_kernel_text(&c, "me")};
+        for (int i = 0; i < 2; i++) assumed[poor][i] = times(text[i], "\"assumed\""), free(text[i]);
+    }
+    assert_int_equal(assumed[1][0], assumed[0][0] + 1); /* the exit of the idle state */
+    assert_int_equal(assumed[1][1], assumed[0][1] + 1); /* schedule */
+    c.chi2 = 0;
+    c.converged = false;
+    assert_false(calib_explains(&c));
+    calib_free(&c);
+}
+
 /* One CPU only: what needs two is not fitted and not written. */
 static void test_one_cpu(void **state)
 {
@@ -242,6 +311,7 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_recovers), cmocka_unit_test(test_one_cpu),
-                                       cmocka_unit_test(test_files)};
+                                       cmocka_unit_test(test_files), cmocka_unit_test(test_hollow),
+                                       cmocka_unit_test(test_poor)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
