@@ -435,6 +435,32 @@ WB_APART static void access_any(struct wb_machine_state *s, cpu_id cpu, line_id 
     access_line(s, cpu, id, op, now, out);
 }
 
+/* Another CPU has modified the line, its caches are below ours and no bus between: what access_line() does then. false:
+ * it is something else after all. */
+static inline bool access_foreign(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
+                                  struct wb_line_cost *out)
+{
+    struct line l = s->line[id];
+    enum wb_distance far = wb_topo_distance(s->m->topo, cpu, l.a);
+    sim_time trip = s->m->spec.dirty[far].latency, start = WB_MAX(now, s->line_epoch + l.busy);
+    sim_time transfer = WB_MAX(trip, s->m->line_local[op]);
+    uint64_t busy = start + transfer - s->line_epoch;
+    if (!trip || far >= WB_FAR_PACKAGE || busy >= LATE) return false;
+    out->queue = start - now;
+    out->transfer = transfer;
+    out->local = 0;
+    out->done = start + transfer;
+    out->from = far;
+    l.b = cpu & (WB_CPUS_MAX - 1);
+    if (op == WB_LINE_READ)
+        l.state = LINE_SHARED;
+    else
+        l.a = l.b;
+    l.busy = busy & LATE;
+    s->line[id] = l;
+    return true;
+}
+
 /* The owner's access is by far the most common. Its reads do not queue, its writes may stand behind a transfer. */
 void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
                     struct wb_line_cost *out)
@@ -443,6 +469,8 @@ void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_
     struct line l = s->line[id];
     sim_time start = now, local = s->m->line_local[op];
     if (l.state != LINE_MODIFIED || l.a != cpu || l.busy == LATE || now > s->line_epoch + EPOCH_MAX) {
+        bool plain = l.state == LINE_MODIFIED && l.a != cpu && l.busy != LATE && now <= s->line_epoch + EPOCH_MAX;
+        if (plain && access_foreign(s, cpu, id, op, now, out)) return;
         access_any(s, cpu, id, op, now, out);
         return;
     }

@@ -57,12 +57,13 @@ static void look_at(struct toucher *t, const struct holder *h, struct sight *v)
         t->held[level] = v->there.bytes;
         return;
     }
-    v->shared = 0;
+    if (!v->there.bytes) return; /* it has nothing to say */
     v->cpu = topo->cache[h->cache].first_cpu;
-    const uint32_t *other = &topo->cache_of[(size_t)v->cpu * t->nlevels];
-    while (v->shared < t->nlevels && other[v->shared] != t->cache[v->shared]) v->shared++;
-    v->far = (uint8_t)wb_topo_distance(topo, t->cpu, v->cpu);
-    v->speaks = level + 1 == v->shared;
+    /* Caches nest: the outermost foreign one is below one of ours, or the last. */
+    v->shared = (uint8_t)(level + 1);
+    v->speaks =
+        v->shared == t->nlevels || topo->cache_of[(size_t)v->cpu * t->nlevels + v->shared] == t->cache[v->shared];
+    if (v->speaks) v->far = (uint8_t)wb_topo_distance(topo, t->cpu, v->cpu);
 }
 
 static void look_around(struct toucher *t)
@@ -265,11 +266,12 @@ static uint32_t choose_victim(const struct toucher *t)
 static struct holder *holder_of(struct toucher *t, uint32_t cache)
 {
     struct region *r = t->r;
-    for (uint32_t k = 0; k < r->nholders; k++) {
-        struct holder *h = holder_at(t->s, r, k);
-        if (h->cache == cache) return h;
-    }
     struct holder *h;
+    for (uint32_t k = 0; k < r->nholders; k += HOLDERS_BLOCK) {
+        h = t->s->block[r->block[k / HOLDERS_BLOCK]].h;
+        for (const struct holder *end = h + WB_MIN(HOLDERS_BLOCK, r->nholders - k); h < end; h++)
+            if (h->cache == cache) return h;
+    }
     if (r->nholders < HOLDERS) {
         h = holder_add(t->s, r);
     } else {
@@ -346,10 +348,41 @@ static void touch_alone(struct toucher *t)
     for (uint32_t i = t->nlevels; i-- > 0; h++) insert_level(t, i, h, there[i]);
 }
 
+/* Each cache of the own chain, and no other, has all of the span (and of its run, so that nothing is left to divide;
+ * modified already when it is to be written) and is up to date: a touch hits the innermost level and changes nothing
+ * but ages. By far the most common case of small messages between tasks that share a CPU. */
+static inline bool at_hand(const struct wb_machine_state *s, cpu_id cpu, const struct region *r,
+                           const struct wb_span *span, enum wb_access access)
+{
+    uint32_t end = span->offset + span->bytes;
+    if (!alone(s, cpu, r)) return false;
+    const struct holder *first = holders_first(s, r);
+    for (const struct holder *h = first; h < first + r->nholders; h++) {
+        const struct extent *e = &h->run;
+        if (h->rest || h->stamp != s->cache[h->cache].clock) return false;
+        if (span->offset < e->start || end > e->start + e->len || e->bytes != e->len) return false;
+        if (e->dirty != e->len && (e->dirty || access == WB_WRITE)) return false;
+    }
+    return true;
+}
+
+/* What touch_span() would do then. */
+static void touch_at_hand(const struct wb_machine_state *s, struct region *r)
+{
+    uint16_t now = ++r->touches;
+    struct holder *first = holders_first(s, r);
+    for (uint32_t k = 0; k < r->nholders; k++) first[k].used = now;
+}
+
 /* Everything of one span but the core time. */
 static void touch_span(struct toucher *t)
 {
     if (!t->n) return;
+    if (at_hand(t->s, t->cpu, t->r, &(struct wb_span){.offset = t->off, .bytes = t->n}, t->access)) {
+        touch_at_hand(t->s, t->r);
+        t->out->hit_bytes[0] += t->n;
+        return;
+    }
     t->r->touches++;
     if (t->r->home == WB_NO_CPU) t->r->home = t->m->topo->level[WB_LVL_NODE].of[t->cpu];
     if (alone(t->s, t->cpu, t->r)) {
@@ -402,32 +435,6 @@ static void sum_up(struct wb_touch *out, uint32_t nlevels)
 }
 
 /* ---- everything at hand ---- */
-
-/* Each cache of the own chain, and no other, has all of the span (and of its run, so that nothing is left to divide;
- * modified already when it is to be written) and is up to date: a touch hits the innermost level and changes nothing
- * but ages. By far the most common case of small messages between tasks that share a CPU. */
-static bool at_hand(const struct wb_machine_state *s, cpu_id cpu, const struct region *r, const struct wb_span *span,
-                    enum wb_access access)
-{
-    uint32_t end = span->offset + span->bytes;
-    if (!alone(s, cpu, r)) return false;
-    const struct holder *first = holders_first(s, r);
-    for (const struct holder *h = first; h < first + r->nholders; h++) {
-        const struct extent *e = &h->run;
-        if (h->rest || h->stamp != s->cache[h->cache].clock) return false;
-        if (span->offset < e->start || end > e->start + e->len || e->bytes != e->len) return false;
-        if (e->dirty != e->len && (e->dirty || access == WB_WRITE)) return false;
-    }
-    return true;
-}
-
-/* What touch_span() would do then. */
-static void touch_at_hand(const struct wb_machine_state *s, struct region *r)
-{
-    uint16_t now = ++r->touches;
-    struct holder *first = holders_first(s, r);
-    for (uint32_t k = 0; k < r->nholders; k++) first[k].used = now;
-}
 
 bool wb_region_touch_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
                           enum wb_access access, sim_time *core)
