@@ -348,22 +348,28 @@ static void touch_alone(struct toucher *t)
     for (uint32_t i = t->nlevels; i-- > 0; h++) insert_level(t, i, h, there[i]);
 }
 
-/* Each cache of the own chain, and no other, has all of the span (and of its run, so that nothing is left to divide;
- * modified already when it is to be written) and is up to date: a touch hits the innermost level and changes nothing
- * but ages. By far the most common case of small messages between tasks that share a CPU. */
-static inline bool at_hand(const struct wb_machine_state *s, cpu_id cpu, const struct region *r,
-                           const struct wb_span *span, enum wb_access access)
+/* Each cache of the own chain, and no other (alone()), has all of the span (and of its run, so that nothing is left to
+ * divide; modified already when it is to be written) and is up to date: a touch hits the innermost level and changes
+ * nothing but ages. By far the most common case of small messages between tasks that share a CPU. */
+static inline bool all_there(const struct wb_machine_state *s, const struct region *r, const struct wb_span *span,
+                             enum wb_access access)
 {
     uint32_t end = span->offset + span->bytes;
-    if (!alone(s, cpu, r)) return false;
     const struct holder *first = holders_first(s, r);
-    for (const struct holder *h = first; h < first + r->nholders; h++) {
+    for (uint32_t k = r->nholders; k-- > 0;) { /* the smallest cache, which lacks something first, is the last */
+        const struct holder *h = &first[k];
         const struct extent *e = &h->run;
         if (h->rest || h->stamp != s->cache[h->cache].clock) return false;
         if (span->offset < e->start || end > e->start + e->len || e->bytes != e->len) return false;
         if (e->dirty != e->len && (e->dirty || access == WB_WRITE)) return false;
     }
     return true;
+}
+
+static bool at_hand(const struct wb_machine_state *s, cpu_id cpu, const struct region *r, const struct wb_span *span,
+                    enum wb_access access)
+{
+    return alone(s, cpu, r) && all_there(s, r, span, access);
 }
 
 /* What touch_span() would do then. */
@@ -378,17 +384,19 @@ static void touch_at_hand(const struct wb_machine_state *s, struct region *r)
 static void touch_span(struct toucher *t)
 {
     if (!t->n) return;
-    if (at_hand(t->s, t->cpu, t->r, &(struct wb_span){.offset = t->off, .bytes = t->n}, t->access)) {
-        touch_at_hand(t->s, t->r);
-        t->out->hit_bytes[0] += t->n;
+    if (alone(t->s, t->cpu, t->r)) {
+        const struct wb_span span = {.offset = t->off, .bytes = t->n};
+        if (all_there(t->s, t->r, &span, t->access)) {
+            touch_at_hand(t->s, t->r);
+            t->out->hit_bytes[0] += t->n;
+            return;
+        }
+        t->r->touches++;
+        touch_alone(t);
         return;
     }
     t->r->touches++;
     if (t->r->home == WB_NO_CPU) t->r->home = t->m->topo->level[WB_LVL_NODE].of[t->cpu];
-    if (alone(t->s, t->cpu, t->r)) {
-        touch_alone(t);
-        return;
-    }
     look_around(t);
     measure_own(t);
     price_span(t);
