@@ -6,6 +6,7 @@
 
 #include "exp_format.h"
 #include "run_parts.h"
+#include "workload_cmd.h"
 
 #define LINE_COLUMNS 100
 
@@ -31,6 +32,16 @@ static void print_machine(const struct run_view *v, const struct exp_result *r, 
            r->machine_source);
 }
 
+/* A key that a preset gives and the workload's command line overrides says nothing about this run. */
+static bool command_fixes(const struct wb_config *cfg, size_t i, const char *key)
+{
+    const char *path = wb_cfg_path("workload[%zu].from_cmd", i), *why;
+    struct workload_cmd c = {.n = 0};
+    size_t at, len;
+    return wb_cfg_has(cfg, path) && *wb_cfg_str(cfg, path) &&
+           wb_workload_from_cmd(wb_cfg_str(cfg, path), &c, &why, &at, &len) >= 0 && workload_cmd_find(&c, key);
+}
+
 /* The keys of a workload that somebody set, beside kind and name: "message 64 KiB, copies 4". */
 static void print_workload(const struct wb_config *cfg, size_t i)
 {
@@ -44,7 +55,7 @@ static void print_workload(const struct wb_config *cfg, size_t i)
             !strcmp(key, "schema"))
             continue;
         const struct wb_origin *o = wb_cfg_origin(cfg, path);
-        if (!o || !strcmp(o->from, "default") || shown == 6) continue;
+        if (!o || !strcmp(o->from, "default") || shown == 6 || command_fixes(cfg, i, key)) continue;
         printf("%s%s ", shown++ ? ", " : ": ", key);
         print_safe(wb_cfg_text(cfg, path, value, sizeof value), 32);
     }

@@ -20,6 +20,11 @@ code 0 $w run hog $quick
 code 0 $w run "$tmp/pipe.cfg" --profile
 has "$tmp/out" "samples"
 
+# What a command line overrides is not printed as what runs.
+code 0 $w run hackbench --set workload.from_cmd='hackbench 1 process 2' -r 1
+has "$tmp/out" "hackbench: from_cmd hackbench 1 process 2"
+grep -q 'groups 10' "$tmp/out" && fail "the summary names the preset's groups, the command's run"
+
 # Same bytes for any number of jobs; another seed changes them.
 code 0 $w run "$tmp/pipe.cfg" -r 5 -j 1 --export-json "$tmp/a.json"
 code 0 $w run "$tmp/pipe.cfg" -r 5 -j 4 --export-json "$tmp/b.json"
