@@ -122,23 +122,13 @@ static struct load load_of(const struct real_board *b, const struct real_task *t
     return l;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* How far apart lines follow each other: 1, or a step over pages that meets each line once and that no prefetcher
  * follows. */
 static uint64_t line_step(const struct load *l)
 {
     if (!l->random_pattern || l->lines < 3) return 1;
     uint64_t step = l->lines * 5 / 8 | 1;
-    while (common_divisor(l->lines, step) != 1) step++;
+    while (wb_gcd(l->lines, step) != 1) step++;
     return step;
 }
 

@@ -5,8 +5,10 @@
  * it: an idle CPU without ticks keeps the time of its last event, and what others read of it (hot tests, averages) is
  * as old.
  *
- * A queue event that asks for a reschedule has updated the clock, so schedule() saves itself that (2.6.35
- * rq->skip_clock_update, 3.19 rq_clock_skip_update() in check_preempt_curr, 6.7+ wakeup_preempt). What the running task
+ * A queue event that asks for a reschedule has updated the clock, so schedule() saves itself that (3.19
+ * rq_clock_skip_update() in check_preempt_curr, 6.7+ wakeup_preempt). 2.6.35 meant to (rq->skip_clock_update), but it
+ * and 2.6.36 look at the flag of the woken task instead of the running one's, which is never set here; mended in
+ * 2.6.37 by "Sched: fix skip_clock_update optimization". What the running task
  * does from the wakeup until it is switched out - the rest of its system call - is charged to the task that preempts
  * it. On one CPU that is what decides whether two tasks who wake each other go on preempting each other.
  */
@@ -16,7 +18,6 @@ void fair_update_clock(struct wb_exec *x, struct wb_rq *rq)
 {
     struct fair_rq *r = fair_rq(rq);
     fair_rows_touch(&fair_of(x)->rows, rq->cpu);
-    if (r->clock_kept && fair_of(x)->v->release < FAIR_5_4) return; /* then nobody updates it */
     r->clock = fair_ns(x);
 }
 

@@ -97,6 +97,6 @@ bool fair_check_preempt(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, 
 {
     struct fair_rq *r = fair_rq(rq);
     bool yes = decide(x, rq, t, flags, rule), queued = !r->curr || r->curr->on_rq;
-    if (fair_of(x)->v->release >= FAIR_2_6_35 && (yes || rq->need_resched) && queued) r->clock_kept = true;
+    if (fair_of(x)->v->release > FAIR_2_6_36 && (yes || rq->need_resched) && queued) r->clock_kept = true;
     return yes;
 }

@@ -31,23 +31,13 @@ static size_t replications(const struct exp_points *p, size_t i)
     return (size_t)wb_cfg_int(p->point[i].cfg, "run.replications.min");
 }
 
-static size_t common_divisor(size_t a, size_t b)
-{
-    while (b) {
-        size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Is replication r of the point of this rank among the runs of the shard? After as many runs as are a multiple of
  * points and of shards the deal would begin again with the same shard, and of 4 points one of 2 shards would always
  * have the same two, which may be the slow ones: so it goes on with the next shard. */
 static bool is_mine(const struct workers_shard *s, size_t place, size_t r)
 {
     if (!s->fixed) return place % s->n == s->k - 1;
-    size_t run = r * s->total + place, turn = s->total / common_divisor(s->total, s->n) * s->n;
+    size_t run = r * s->total + place, turn = s->total / wb_gcd(s->total, s->n) * s->n;
     return (run + run / turn) % s->n == s->k - 1;
 }
 

@@ -339,7 +339,7 @@ static void rest_of_the_call_is_the_wakees(void **state)
             wb_rule rule = 0;
             struct wb_sim *s = stage(v, &x, NULL, &a, &b);
             const uint64_t rest = 300000, own = 100000, before = fair_task(a)->sum_exec;
-            bool keeps = v >= FAIR_2_6_35;
+            bool keeps = v > FAIR_2_6_36;
             if (!s->ops->check_preempt(fake_exec(s, 0), &s->rq[0], b, 0, &rule))
                 fail_msg("%s: %s", fair_version[v].name, fair_rules[rule]);
             s->rq[0].need_resched = true;

@@ -40,6 +40,17 @@ typedef uint32_t task_id;  /* dense; idle tasks first */
 #define WB_APART __attribute__((noinline)) /* seldom needed beside something hot */
 #define WB_MUST_USE __attribute__((warn_unused_result))
 
+/* Greatest common divisor; wb_gcd(a, 0) = a. */
+static inline uint64_t wb_gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /* Where the simulation of this thread stands; filled by the engine so that a failing check can say it. */
 struct wb_where {
     uint64_t seed;
