@@ -5,61 +5,6 @@
 
 #include "decay.h"
 
-static uint32_t extent_end(const struct extent *e)
-{
-    return e->start + e->len;
-}
-
-struct share extent_part(const struct extent *e, uint32_t off, uint32_t n)
-{
-    uint32_t end = extent_end(e), lo = WB_MAX(e->start, off), hi = WB_MIN(end, off + n);
-    uint64_t cut = hi - lo;
-    if (e->bytes == e->len && (e->dirty == e->len || !e->dirty)) /* all there: nothing to divide */
-        return (struct share){(uint32_t)cut, e->dirty ? (uint32_t)cut : 0};
-    uint32_t bytes = (uint32_t)(e->bytes * cut / e->len);
-    if (e->dirty == e->bytes) return (struct share){bytes, bytes};
-    return (struct share){bytes, e->dirty ? (uint32_t)(e->dirty * cut / e->len) : 0};
-}
-
-struct share extent_trim(struct extent *e, uint32_t off, uint32_t n)
-{
-    struct share gone = extent_overlap(e, off, n);
-    uint32_t end = off + n;
-    if (!e->len || off >= extent_end(e) || end <= e->start) return gone;
-    bool head = off <= e->start, tail = end >= extent_end(e);
-    e->bytes -= gone.bytes;
-    e->dirty -= gone.dirty;
-    if (head && tail) {
-        e->len = 0;
-    } else if (head) {
-        e->len = extent_end(e) - end;
-        e->start = end;
-    } else if (tail) {
-        e->len = off - e->start;
-    }
-    if (!e->bytes) e->len = 0;
-    return gone;
-}
-
-void extent_join(struct extent *e, uint32_t off, uint32_t n, uint32_t bytes, uint32_t dirty)
-{
-    extent_trim(e, off, n);
-    if (!bytes) return;
-    if (!e->len) {
-        *e = (struct extent){off, n, bytes, dirty};
-        return;
-    }
-    uint32_t lo = WB_MIN(e->start, off), end = extent_end(e), hi = WB_MAX(end, off + n);
-    *e = (struct extent){lo, hi - lo, e->bytes + bytes, e->dirty + dirty};
-}
-
-static void extent_scale(struct extent *e, uint64_t factor)
-{
-    e->bytes = decay_apply(e->bytes, factor);
-    e->dirty = decay_apply(e->dirty, factor);
-    if (!e->bytes) e->len = 0;
-}
-
 /* ---- pools: the number of the next free thing stands in the free thing ---- */
 
 static uint32_t pool_take(struct pool *p, const void *things, size_t size)
@@ -94,69 +39,38 @@ void holder_drop_last(struct wb_machine_state *s, struct region *r)
     if (k % HOLDERS_BLOCK == 0) pool_give(&s->blocks, s->block, sizeof *s->block, r->block[k / HOLDERS_BLOCK]);
 }
 
-static void drop_rest(struct wb_machine_state *s, struct holder *h)
+void holder_drop_rest(struct wb_machine_state *s, struct holder *h)
 {
     pool_give(&s->rests, s->rest, sizeof *s->rest, h->rest);
     h->rest = 0;
 }
 
-void holder_clear(struct wb_machine_state *s, struct holder *h)
+void holder_take_rest(struct wb_machine_state *s, struct holder *h)
 {
-    h->run.len = 0;
-    if (h->rest) drop_rest(s, h);
-}
-
-void holder_decay(struct wb_machine_state *s, struct holder *h, uint64_t factor)
-{
-    extent_scale(&h->run, factor);
-    h->stamp = s->cache[h->cache].clock;
-    if (!h->rest) return;
-    extent_scale(&s->rest[h->rest], factor);
-    if (!s->rest[h->rest].len) drop_rest(s, h);
-}
-
-static struct share trim_rest(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n)
-{
-    if (WB_LIKELY(!h->rest)) return (struct share){0, 0};
-    struct share gone = extent_trim(&s->rest[h->rest], off, n);
-    if (!s->rest[h->rest].len) drop_rest(s, h);
-    return gone;
+    h->rest = pool_take(&s->rests, s->rest, sizeof *s->rest);
+    s->rest[h->rest].len = 0;
 }
 
 /* Whatever of [off, off + n) the rest has is joined by the run's part of it. */
-static void move_to_rest(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n, struct share part)
+void holder_move_to_rest(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n, struct share part)
 {
-    if (!h->rest) {
-        h->rest = pool_take(&s->rests, s->rest, sizeof *s->rest);
-        s->rest[h->rest].len = 0;
-    }
+    if (!h->rest) holder_take_rest(s, h);
     struct extent *rest = &s->rest[h->rest];
     struct share there = extent_overlap(rest, off, n);
     uint32_t bytes = WB_MIN(n, part.bytes + there.bytes), dirty = WB_MIN(bytes, part.dirty + there.dirty);
     extent_join(rest, off, n, bytes, dirty);
-    if (!rest->len) drop_rest(s, h);
+    if (!rest->len) holder_drop_rest(s, h);
 }
 
-void holder_touch(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n, uint32_t bytes,
-                  uint32_t dirty)
+void holder_clear(struct wb_machine_state *s, struct holder *h)
 {
-    struct extent *run = &h->run;
-    bool inside = run->len && off >= run->start && off + n <= extent_end(run);
-    bool same = dirty < n || run->dirty == run->len;
-    if (inside && run->bytes == run->len && bytes == n && same) return; /* all there, before and after */
-    (void)trim_rest(s, h, off, n);
-    if (run->len && off == extent_end(run)) {
-        extent_join(run, off, n, bytes, dirty);
-        return;
-    }
-    extent_trim(run, off, n);
-    if (run->len) move_to_rest(s, h, run->start, run->len, (struct share){run->bytes, run->dirty});
-    *run = (struct extent){off, bytes ? n : 0, bytes, dirty};
+    h->run.len = 0;
+    if (h->rest) holder_drop_rest(s, h);
 }
 
 uint32_t holder_invalidate(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n)
 {
-    return extent_trim(&h->run, off, n).bytes + trim_rest(s, h, off, n).bytes;
+    return extent_trim(&h->run, off, n).bytes + holder_trim_rest(s, h, off, n).bytes;
 }
 
 void holder_clean(struct wb_machine_state *s, struct holder *h, uint32_t off, uint32_t n)
@@ -172,7 +86,7 @@ void holder_clean(struct wb_machine_state *s, struct holder *h, uint32_t off, ui
     /* The run stays modified as a whole: the part that became clean is split off, so that a buffer read piece by piece
      * elsewhere is exact. */
     struct share part = extent_trim(&h->run, lo, hi - lo);
-    move_to_rest(s, h, lo, hi - lo, (struct share){part.bytes, 0});
+    holder_move_to_rest(s, h, lo, hi - lo, (struct share){part.bytes, 0});
 }
 
 uint64_t cache_insert(struct cache *c, uint64_t bytes)

@@ -1,13 +1,8 @@
-/* decay.c - table driven exponential; see decay.h. */
+/* decay.c - the table of decay.h. */
 #include "decay.h"
 
-#include "wakebal/base.h"
-
-#define LOG2E_Q24 24204406ull /* log2(e) * 2^24 */
-#define X_MAX 24u             /* exp(-24) < 2^-32 */
-
 /* 2^(-k/256) * 2^32, k = 0 .. 256; the first one is 2^32 - 1 because it must fit. */
-static const uint32_t table[257] = {
+const uint32_t decay_table[257] = {
     4294967295u, 4283353945u, 4271771996u, 4260221365u, 4248701965u, 4237213713u, 4225756525u, 4214330316u, 4202935003u,
     4191570503u, 4180236731u, 4168933606u, 4157661043u, 4146418961u, 4135207276u, 4124025908u, 4112874773u, 4101753790u,
     4090662878u, 4079601955u, 4068570940u, 4057569753u, 4046598312u, 4035656537u, 4024744348u, 4013861665u, 4003008408u,
@@ -38,35 +33,3 @@ static const uint32_t table[257] = {
     2224418739u, 2218404036u, 2212405596u, 2206423375u, 2200457330u, 2194507417u, 2188573592u, 2182655811u, 2176754033u,
     2170868212u, 2164998306u, 2159144272u, 2153306067u, 2147483648u,
 };
-
-/* n / size in units of 2^-24; n < X_MAX * size, so the product stays below 2^61. */
-static uint64_t ratio_q24(uint64_t n, const struct decay_size *size)
-{
-    return n * size->reciprocal >> 32;
-}
-
-uint64_t decay_factor(uint64_t n, const struct decay_size *size)
-{
-    if (!n) return DECAY_ONE;
-    if (n >= X_MAX * size->bytes) return 0;
-    uint64_t y = ratio_q24(n, size) * LOG2E_Q24 >> 24;
-    uint32_t whole = (uint32_t)(y >> 24), k = (uint32_t)(y >> 16 & 255), rest = (uint32_t)(y & 0xffff);
-    uint64_t hi = table[k], lo = table[k + 1];
-    return (hi - ((hi - lo) * rest >> 16)) >> whole;
-}
-
-/* 1 - x/2 + x^2/6 - x^3/24 for x < 1/16, where the closed form would lose the digits. */
-static uint64_t average_series(uint64_t x)
-{
-    uint64_t x2 = x * x >> 32, x3 = x2 * x >> 32;
-    return DECAY_ONE - x / 2 + x2 / 6 - x3 / 24;
-}
-
-uint64_t decay_average(uint64_t n, const struct decay_size *size)
-{
-    if (n >= X_MAX * size->bytes) return (uint64_t)(((unsigned __int128)size->bytes << 32) / n);
-    uint64_t x = ratio_q24(n, size);
-    if (x < 1u << 20) return average_series(x << 8);
-    uint64_t average = ((DECAY_ONE - decay_factor(n, size)) << 24) / x;
-    return WB_MIN(average, DECAY_ONE);
-}

@@ -163,7 +163,9 @@ struct wb_machine_state {
     const struct wb_machine *m;
     size_t bytes; /* of the block that this begins */
     struct wb_machine_sizes sizes;
+    bool by_the_book; /* no short cuts for regions that nobody else holds: what tests compare with */
     struct cache *cache;
+    struct recall *recall; /* [1 << RECALL_BITS] */
     struct region *region; /* sizes.regions, then sizes.pages */
     const char *region_name[REGION_NAMES];
     uint32_t region_names;

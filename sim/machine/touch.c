@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "caches.h"
+#include "recall.h"
 
 /* How a holder of the region stands to the toucher. */
 struct sight {
@@ -25,6 +26,7 @@ struct toucher {
     const struct wb_machine *m;
     struct region *r;
     struct wb_touch *out;
+    uint64_t *hit; /* hit_bytes of it */
     cpu_id cpu;
     uint32_t off, n;
     enum wb_pattern pattern;
@@ -79,11 +81,11 @@ static void look_around(struct toucher *t)
 
 /* Of `held` bytes of the span, those that are still there when the touch comes by: what it inserts displaces part of
  * them before it reaches them, which makes it insert more. Two steps of that fixed point are near enough. */
-static uint32_t reached(const struct toucher *t, const struct cache *c, uint32_t held)
+static inline uint32_t reached(const struct cache *c, uint32_t n, uint32_t held)
 {
     uint32_t found = held;
-    for (int step = 0; step < 2 && t->n - found > c->free; step++)
-        found = decay_apply(held, decay_average(t->n - found - c->free, &c->size));
+    for (int step = 0; step < 2 && n - found > c->free; step++)
+        found = decay_apply(held, decay_average(n - found - c->free, &c->size));
     return found;
 }
 
@@ -91,7 +93,7 @@ static uint32_t reached(const struct toucher *t, const struct cache *c, uint32_t
 static void measure_own(struct toucher *t)
 {
     for (uint32_t i = 0; i < t->nlevels; i++)
-        if (t->held[i] && t->held[i] < t->n) t->held[i] = reached(t, &t->s->cache[t->cache[i]], t->held[i]);
+        if (t->held[i] && t->held[i] < t->n) t->held[i] = reached(&t->s->cache[t->cache[i]], t->n, t->held[i]);
     for (uint32_t i = t->nlevels - 1; i > 0; i--) t->held[i - 1] = WB_MIN(t->held[i - 1], t->held[i]);
 }
 
@@ -215,7 +217,7 @@ static void price_span(struct toucher *t)
     if (t->missing && t->m->spec.clean_forward) take_clean(t);
     if (t->missing) price_memory(t, t->missing);
     for (uint32_t i = 0; i < t->nlevels; i++) {
-        t->out->hit_bytes[i] += hit[i];
+        t->hit[i] += hit[i];
         hits += hit[i];
     }
     if (t->access == WB_WRITE) price_upgrades(t, hits);
@@ -290,13 +292,12 @@ static bool stays(const struct toucher *t, const struct holder *h, struct share 
     return e->dirty == e->len || (t->access == WB_READ && there.dirty < t->n);
 }
 
-/* One level of the own chain, whose holder is up to date and has `there`, takes in what it did not have: see
- * docs/model-machine.md, displacement. */
-static void insert_level(struct toucher *t, uint32_t i, struct holder *h, struct share there)
+/* One level of the own chain, whose holder is up to date and has `there`, takes in the `insert` bytes that it did not
+ * have: see docs/model-machine.md, displacement. */
+static inline void insert_level(const struct toucher *t, struct holder *h, struct share there, uint32_t insert)
 {
-    struct cache *c = &t->s->cache[t->cache[i]];
+    struct cache *c = &t->s->cache[h->cache];
     uint64_t had = there.bytes, present;
-    uint64_t insert = t->n - t->held[i];
     h->used = t->r->touches;
     if (!insert && stays(t, h, there)) return;
     uint64_t displaced = cache_insert(c, insert);
@@ -317,7 +318,7 @@ static void insert_level(struct toucher *t, uint32_t i, struct holder *h, struct
 }
 
 /* The holders are the own chain, outermost first as touches make them, and nobody else. */
-static bool alone(const struct wb_machine_state *s, cpu_id cpu, const struct region *r)
+static inline bool alone(const struct wb_machine_state *s, cpu_id cpu, const struct region *r)
 {
     uint32_t n = s->m->topo->nlevels;
     if (r->nholders != n || n > HOLDERS_BLOCK) return false;
@@ -328,71 +329,82 @@ static bool alone(const struct wb_machine_state *s, cpu_id cpu, const struct reg
     return true;
 }
 
-/* Then there is nobody to ask and nobody to change. */
+/* The cache has all of the span (and of its run, so that nothing is left to divide; modified already when it is to be
+ * written) and is up to date: a touch that finds all in the next outer one changes nothing but its age. */
+static inline bool has_all(const struct toucher *t, const struct holder *h)
+{
+    const struct extent *e = &h->run;
+    if (h->rest || h->stamp != t->s->cache[h->cache].clock) return false;
+    if (t->off < e->start || t->off + t->n > e->start + e->len || e->bytes != e->len) return false;
+    return e->dirty == e->len || (!e->dirty && t->access == WB_READ);
+}
+
+static uint32_t work_out(const struct toucher *t, struct holder *h, uint32_t outer)
+{
+    holder_refresh(t->s, h);
+    struct share there = holder_overlap(t->s, h, t->off, t->n);
+    uint32_t held = there.bytes;
+    if (held && held < t->n) held = reached(&t->s->cache[h->cache], t->n, held);
+    held = WB_MIN(held, outer);
+    insert_level(t, h, there, t->n - held);
+    return held;
+}
+
+/* A cache of the own chain that may lack something is touched; the next outer one had `outer` bytes of the span. How
+ * many it had. */
+static inline uint32_t touch_cache(const struct toucher *t, struct holder *h, uint32_t outer)
+{
+    struct cache *c = &t->s->cache[h->cache];
+    if (c->free || t->n < RECALL_MIN || t->s->by_the_book) return work_out(t, h, outer);
+    struct recall_key k = recall_key_of(t->s, h);
+    k.off = t->off;
+    k.n = t->n;
+    k.outer = outer;
+    k.access = t->access;
+    struct recall *m = recall_place(t->s, &k);
+    if (WB_LIKELY(recall_same(&m->key, &k))) {
+        recall_apply(t->s, m, h);
+        h->used = t->r->touches;
+        return m->held;
+    }
+    uint64_t before = c->clock;
+    uint32_t held = work_out(t, h, outer);
+    *m = (struct recall){.key = k, .run = h->run, .held = held, .displaced = (uint32_t)(c->clock - before)};
+    if (h->rest) m->rest = t->s->rest[h->rest];
+    return held;
+}
+
+/* alone(): there is nobody to ask and nobody to change, and the caches of the chain do not depend on one another but
+ * for what each finds in the next outer one. Those that have all come first and cost next to nothing: the common case
+ * of small messages between tasks that share a CPU is all of them, that of large ones all but the innermost. */
 static void touch_alone(struct toucher *t)
 {
-    struct share there[WB_CACHE_LEVELS];
-    struct holder *h = holders_first(t->s, t->r) + t->nlevels;
-    uint32_t inner = 0;
-    for (uint32_t i = 0; i < t->nlevels; i++) {
-        holder_refresh(t->s, --h);
-        there[i] = holder_overlap(t->s, h, t->off, t->n);
-        t->held[i] = there[i].bytes;
+    struct holder *h = holders_first(t->s, t->r) - 1;
+    uint32_t level = t->nlevels, outer = t->n;
+    uint16_t now = ++t->r->touches;
+    while (level && has_all(t, h + 1)) {
+        (++h)->used = now;
+        level--;
     }
-    measure_own(t);
-    for (uint32_t i = 0; i < t->nlevels; i++) {
-        t->out->hit_bytes[i] += t->held[i] - inner;
-        inner = t->held[i];
+    t->missing = 0;
+    for (; level; level--) {
+        uint32_t held = touch_cache(t, ++h, outer);
+        if (level == t->nlevels)
+            t->missing = t->n - held;
+        else
+            t->hit[level] += outer - held;
+        outer = held;
     }
-    if (t->n > inner) price_memory(t, t->n - inner);
-    for (uint32_t i = t->nlevels; i-- > 0; h++) insert_level(t, i, h, there[i]);
-}
-
-/* Each cache of the own chain, and no other (alone()), has all of the span (and of its run, so that nothing is left to
- * divide; modified already when it is to be written) and is up to date: a touch hits the innermost level and changes
- * nothing but ages. By far the most common case of small messages between tasks that share a CPU. */
-static inline bool all_there(const struct wb_machine_state *s, const struct region *r, const struct wb_span *span,
-                             enum wb_access access)
-{
-    uint32_t end = span->offset + span->bytes;
-    const struct holder *first = holders_first(s, r);
-    for (uint32_t k = r->nholders; k-- > 0;) { /* the smallest cache, which lacks something first, is the last */
-        const struct holder *h = &first[k];
-        const struct extent *e = &h->run;
-        if (h->rest || h->stamp != s->cache[h->cache].clock) return false;
-        if (span->offset < e->start || end > e->start + e->len || e->bytes != e->len) return false;
-        if (e->dirty != e->len && (e->dirty || access == WB_WRITE)) return false;
-    }
-    return true;
-}
-
-static bool at_hand(const struct wb_machine_state *s, cpu_id cpu, const struct region *r, const struct wb_span *span,
-                    enum wb_access access)
-{
-    return alone(s, cpu, r) && all_there(s, r, span, access);
-}
-
-/* What touch_span() would do then. */
-static void touch_at_hand(const struct wb_machine_state *s, struct region *r)
-{
-    uint16_t now = ++r->touches;
-    struct holder *first = holders_first(s, r);
-    for (uint32_t k = 0; k < r->nholders; k++) first[k].used = now;
+    t->hit[0] += outer;
 }
 
 /* Everything of one span but the core time. */
 static void touch_span(struct toucher *t)
 {
     if (!t->n) return;
-    if (alone(t->s, t->cpu, t->r)) {
-        const struct wb_span span = {.offset = t->off, .bytes = t->n};
-        if (all_there(t->s, t->r, &span, t->access)) {
-            touch_at_hand(t->s, t->r);
-            t->out->hit_bytes[0] += t->n;
-            return;
-        }
-        t->r->touches++;
+    if (alone(t->s, t->cpu, t->r) && WB_LIKELY(!t->s->by_the_book)) {
         touch_alone(t);
+        if (t->missing) price_memory(t, t->missing);
         return;
     }
     t->r->touches++;
@@ -403,7 +415,7 @@ static void touch_span(struct toucher *t)
     change_others(t);
     for (uint32_t i = t->nlevels; i-- > 0;) {
         struct holder *h = holder_of(t, t->cache[i]);
-        insert_level(t, i, h, holder_overlap(t->s, h, t->off, t->n));
+        insert_level(t, h, holder_overlap(t->s, h, t->off, t->n), t->n - t->held[i]);
     }
 }
 
@@ -442,27 +454,47 @@ static void sum_up(struct wb_touch *out, uint32_t nlevels)
     out->total = out->core + out->upgrade + out->refill;
 }
 
-/* ---- everything at hand ---- */
+/* ---- the own chain has everything ---- */
+
+/* The outermost cache has all of the span and nobody else has any of it. */
+static inline bool within(const struct toucher *t)
+{
+    return alone(t->s, t->cpu, t->r) && has_all(t, holders_first(t->s, t->r)) && WB_LIKELY(!t->s->by_the_book);
+}
 
 bool wb_region_touch_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
                           enum wb_access access, sim_time *core)
 {
-    struct region *r = region_of(s, span);
-    if (!at_hand(s, cpu, r, span, access)) return false;
-    touch_at_hand(s, r);
-    *core = price_time(span->bytes, s->m->hit[0].q[pattern][access]);
+    uint64_t hit[WB_CACHE_LEVELS] = {0};
+    struct toucher t;
+    begin(&t, s, cpu, span);
+    t.access = access;
+    t.hit = hit;
+    if (!within(&t)) return false;
+    touch_alone(&t);
+    *core = 0;
+    for (uint32_t i = 0; i < t.nlevels; i++)
+        if (hit[i]) *core += price_time(hit[i], s->m->hit[i].q[pattern][access]);
     return true;
 }
 
 bool wb_region_copy_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
                          sim_time *core)
 {
+    uint64_t hit[WB_CACHE_LEVELS] = {0};
+    struct toucher from, to;
     if (src->bytes != dst->bytes || src->region == dst->region) return false;
-    struct region *from = region_of(s, src), *to = region_of(s, dst);
-    if (!at_hand(s, cpu, from, src, WB_READ) || !at_hand(s, cpu, to, dst, WB_WRITE)) return false;
-    touch_at_hand(s, from);
-    touch_at_hand(s, to);
-    *core = price_time(2ull * src->bytes, s->m->copy_q[0]) / 2;
+    begin(&from, s, cpu, src);
+    begin(&to, s, cpu, dst);
+    from.access = WB_READ;
+    to.access = WB_WRITE;
+    from.hit = to.hit = hit;
+    if (!within(&from) || !within(&to)) return false;
+    touch_alone(&from);
+    touch_alone(&to); /* inner caches may have lost some of it since; the outermost has not taken in anything */
+    *core = 0;
+    for (uint32_t i = 0; i < from.nlevels; i++)
+        if (hit[i]) *core += price_time(hit[i], s->m->copy_q[i]) / 2;
     return true;
 }
 
@@ -475,6 +507,7 @@ void wb_region_touch(struct wb_machine_state *s, cpu_id cpu, const struct wb_spa
     clear(out);
     begin(&t, s, cpu, span);
     t.out = out;
+    t.hit = out->hit_bytes;
     t.pattern = pattern;
     t.access = access;
     touch_span(&t);
@@ -491,6 +524,7 @@ void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span
              src->bytes, dst->bytes, src->region, dst->region);
     clear(out);
     t.out = out;
+    t.hit = out->hit_bytes;
     t.pattern = WB_STREAM;
     begin(&t, s, cpu, src);
     t.access = WB_READ;
