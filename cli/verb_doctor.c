@@ -80,7 +80,7 @@ static void print_finding(const struct host_finding *f, const struct out_style *
         [HOST_OK] = style->good, [HOST_NOTE] = style->dim, [HOST_WARN] = style->warn, [HOST_FAIL] = style->bad};
     const char *colour = colours[f->level];
     printf("  %s%-4s%s  %s\n", colour, level_name[f->level], style->off, f->text);
-    if (f->meaning[0] && (all || f->level != HOST_OK)) wrap_print(stdout, f->meaning, 8, 100);
+    if (f->meaning[0] && (all || f->level != HOST_OK)) wrap_print(stdout, f->meaning, 8, wrap_width());
     if (f->fix[0] && (all || f->level != HOST_OK)) printf("        fix: %s\n", f->fix);
 }
 

@@ -13,8 +13,6 @@
 #include "wakebal/scenario.h"
 #include "wrap.h"
 
-#define WIDTH 100
-
 #define VERBS_EXPLAINED 10 /* in the short help */
 
 void cli_short_help(FILE *to)
@@ -38,18 +36,20 @@ void cli_short_help(FILE *to)
 
 static void key_head(const struct wb_key_registry *keys, const struct wb_key *k)
 {
-    printf("%s   %s", k->path, wb_key_type_name(k->type));
-    if (k->type == WB_KEY_ENUM) printf(" %s", keys_choices((struct wb_key_registry *)keys, k));
-    if (k->def) printf(", default \"%s\"", k->def);
-    if (k->flags & WB_KEY_REQUIRED) printf(", required");
+    char range[160] = "", head[120], *text;
+    const char *choices = k->type == WB_KEY_ENUM ? keys_choices((struct wb_key_registry *)keys, k) : "";
     if (k->min && k->max)
-        printf("   range %s .. %s", k->min, k->max);
-    else if (k->min)
-        printf("   at least %s", k->min);
-    else if (k->max)
-        printf("   at most %s", k->max);
-    if (k->only) printf("   only for %s", k->only);
-    printf("\n");
+        snprintf(range, sizeof range, "; range %s .. %s", k->min, k->max);
+    else if (k->min || k->max)
+        snprintf(range, sizeof range, k->min ? "; at least %s" : "; at most %s", k->min ? k->min : k->max);
+    int n = asprintf(&text, "%s%s%s%s%s%s%s%s%s%s", wb_key_type_name(k->type), *choices ? " " : "", choices,
+                     k->def ? ", default \"" : "", k->def ? k->def : "", k->def ? "\"" : "",
+                     k->flags & WB_KEY_REQUIRED ? ", required" : "", range, k->only ? "; only for " : "",
+                     k->only ? k->only : "");
+    WB_MEMORY(n >= 0, "out of memory for the help");
+    snprintf(head, sizeof head, "%s  ", k->path);
+    wrap_row(stdout, head, text, strlen(head) + 1, wrap_width());
+    free(text);
 }
 
 /* "workload.message" -> --set workload.message=...: an example that works. */
@@ -69,25 +69,29 @@ static void key_example(const struct wb_key *k)
 static void help_key(const struct wb_key_registry *keys, const struct wb_key *k)
 {
     key_head(keys, k);
-    wrap_print(stdout, k->help, 2, WIDTH);
+    wrap_print(stdout, k->help, 2, wrap_width());
     if (k->source) {
         char *text;
         if (asprintf(&text, "Source: %s.", k->source) >= 0) {
-            wrap_print(stdout, text, 2, WIDTH);
+            wrap_print(stdout, text, 2, wrap_width());
             free(text);
         }
     }
     if (k->flags & WB_KEY_PRICED)
-        printf("  A cost: a plain value, or ( value, status, range, source ) with the status measured, quoted, derived "
-               "or assumed.\n");
+        wrap_print(stdout,
+                   "A cost: a plain value, or ( value, status, range, source ) with the status measured, quoted, "
+                   "derived or assumed.",
+                   2, wrap_width());
     key_example(k);
 }
 
 static void group_row(const struct wb_key *k)
 {
-    char first[160];
-    printf("  %-38s %-16s %s%s%s\n", k->path, wb_key_type_name(k->type),
-           wrap_first_sentence(k->help, first, sizeof first), k->only ? "   only " : "", k->only ? k->only : "");
+    char first[160], head[160], text[320];
+    snprintf(head, sizeof head, "  %-38s %s", k->path, wb_key_type_name(k->type));
+    snprintf(text, sizeof text, "%s%s%s%s", wrap_first_sentence(k->help, first, sizeof first), k->only ? " (only " : "",
+             k->only ? k->only : "", k->only ? ")" : "");
+    wrap_row(stdout, head, text, 58, wrap_width());
 }
 
 static void help_group(const struct wb_key_registry *keys, const char *pattern)
@@ -138,10 +142,10 @@ static bool help_code(const char *word)
     const struct wb_error_info *e = wb_error_find(word);
     if (!e) return false;
     printf("%s   %s\n", e->code, e->title);
-    wrap_print(stdout, e->text, 2, WIDTH);
+    wrap_print(stdout, e->text, 2, wrap_width());
     char *fix;
     if (asprintf(&fix, "What to do: %s", e->fix) >= 0) {
-        wrap_print(stdout, fix, 2, WIDTH);
+        wrap_print(stdout, fix, 2, wrap_width());
         free(fix);
     }
     return true;
@@ -166,7 +170,7 @@ static void only_keys(const struct wb_key_registry *keys, const char *scope, con
         const char *at = k->only ? strstr(k->only, only) : NULL;
         char end = at ? at[strlen(only)] : 'x';
         if (!at || (end && end != ' ') || (at > k->only && at[-1] != ' ') || strncmp(k->path, scope, n)) continue;
-        printf("    %-32s %s\n", k->path, k->def ? k->def : "");
+        printf("    %-32s%s%s\n", k->path, k->def ? " " : "", k->def ? k->def : "");
     }
 }
 
@@ -174,7 +178,7 @@ static void metric_row(const struct wb_metric_def *m)
 {
     char *text;
     if (asprintf(&text, "%s [%s], %s is better: %s", m->name, m->unit, wb_better_name(m->better), m->help) < 0) return;
-    wrap_print(stdout, text, 4, WIDTH);
+    wrap_print(stdout, text, 4, wrap_width());
     free(text);
 }
 
@@ -186,8 +190,8 @@ static bool help_model(const struct wb_key_registry *keys, const char *word)
         const struct wb_workload_ops *w = r->workloads[i];
         if (strcmp(w->kind, word)) continue;
         printf("%s   workload, as %s\n", w->kind, w->real);
-        wrap_print(stdout, w->help, 2, WIDTH);
-        if (w->weakness) wrap_print(stdout, w->weakness, 2, WIDTH);
+        wrap_print(stdout, w->help, 2, wrap_width());
+        if (w->weakness) wrap_print(stdout, w->weakness, 2, wrap_width());
         only_keys(keys, "workload.", word);
         if (w->nmetrics) printf("  Reports:\n");
         for (size_t k = 0; k < w->nmetrics; k++) metric_row(&w->metrics[k]);
@@ -196,7 +200,7 @@ static bool help_model(const struct wb_key_registry *keys, const char *word)
     for (size_t i = 0; i < r->npolicies; i++) {
         if (strcmp(r->policies[i]->name, word)) continue;
         printf("%s   scheduler family\n", word);
-        wrap_print(stdout, r->policies[i]->help, 2, WIDTH);
+        wrap_print(stdout, r->policies[i]->help, 2, wrap_width());
         only_keys(keys, "policy.", word);
         return true;
     }
@@ -233,7 +237,7 @@ static bool help_file(const char *word)
         if (!path) continue;
         title = wb_scenario_title(word, files[i].kind);
         printf("%s   %s\n", word, files[i].what);
-        if (title) wrap_print(stdout, title, 2, WIDTH);
+        if (title) wrap_print(stdout, title, 2, wrap_width());
         printf("  File: %s\n  See: ", path);
         for (const char *c = files[i].use; *c; c++) {
             bool name = !strncmp(c, "%s", 2);
@@ -318,7 +322,7 @@ static bool help_summary(const char *word)
                    "The costs of this machine were not measured on hardware at hand: each is quoted, derived or "
                    "assumed, with its source in the machine's file. Believe orders and mechanisms before absolute "
                    "values. wakebal calibrate measures the costs of the machine that it runs on.",
-                   2, WIDTH);
+                   2, wrap_width());
         return true;
     }
     return false;

@@ -21,15 +21,16 @@ struct list {
 
 static void list_keys_plain(const struct wb_key_registry *keys)
 {
-    char first[160];
+    char first[160], head[200], text[320];
+    size_t width = wrap_list_width();
+    const char *form = width && width < 105 ? "%s   %s   %s" : "%-40s %-16s %s";
     for (size_t i = 0; i < wb_keys_count(keys); i++) {
         const struct wb_key *k = wb_keys_at(keys, i);
-        printf("%-40s %-16s %-12s %s%s%s%s\n", k->path, wb_key_type_name(k->type),
-               k->def                       ? k->def
-               : k->flags & WB_KEY_REQUIRED ? "required"
-                                            : "-",
-               wrap_first_sentence(k->help, first, sizeof first), k->only ? "   (only " : "", k->only ? k->only : "",
-               k->only ? ")" : "");
+        const char *def = k->def ? k->def : k->flags & WB_KEY_REQUIRED ? "required" : "-";
+        snprintf(head, sizeof head, form, k->path, wb_key_type_name(k->type), def);
+        snprintf(text, sizeof text, "%s%s%s%s", wrap_first_sentence(k->help, first, sizeof first),
+                 k->only ? "   (only " : "", k->only ? k->only : "", k->only ? ")" : "");
+        wrap_row(stdout, head, text, 71, width);
     }
 }
 
@@ -105,7 +106,7 @@ static int list_files(const char *kind)
     char **names = wb_scenario_list(kind, &n);
     for (size_t i = 0; i < n; i++) {
         char *title = wb_scenario_title(names[i], kind);
-        printf("%-28s %s\n", names[i], title ? title : "");
+        wrap_row(stdout, names[i], title ? title : "", 29, wrap_list_width());
         free(title);
     }
     wb_scenario_list_free(names);
@@ -142,8 +143,11 @@ static int list_workloads(const struct list *l)
     printf("Kinds (workload.kind):\n");
     for (size_t i = 0; i < m->nworkloads; i++) {
         const struct wb_workload_ops *w = m->workloads[i];
-        printf("  %-16s %s%s%s%s\n", w->kind, w->help, w->real ? "   [as " : "", w->real ? w->real : "",
-               w->real ? "]" : "");
+        char head[80], text[600];
+        snprintf(head, sizeof head, "  %s", w->kind);
+        snprintf(text, sizeof text, "%s%s%s%s", w->help, w->real ? "   [as " : "", w->real ? w->real : "",
+                 w->real ? "]" : "");
+        wrap_row(stdout, head, text, 19, wrap_list_width());
     }
     printf("\nFragments (workload.base, or run by name):\n");
     return list_files("workloads");
@@ -153,14 +157,18 @@ static int list_policies(const struct list *l)
 {
     const struct wb_registry *m = cli_models();
     (void)l;
-    for (size_t i = 0; i < m->npolicies; i++) printf("%-16s %s\n", m->policies[i]->name, m->policies[i]->help);
+    for (size_t i = 0; i < m->npolicies; i++)
+        wrap_row(stdout, m->policies[i]->name, m->policies[i]->help, 17, wrap_list_width());
     return EXIT_FINE;
 }
 
 static void print_metrics(const struct wb_metric_def *d, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        printf("%-34s %-5s %-7s %s\n", d[i].name, d[i].unit, wb_better_name(d[i].better), d[i].help);
+    char head[160];
+    for (size_t i = 0; i < n; i++) {
+        snprintf(head, sizeof head, "%-34s %-5s %s", d[i].name, d[i].unit, wb_better_name(d[i].better));
+        wrap_row(stdout, head, d[i].help, 49, wrap_list_width());
+    }
 }
 
 static int list_metrics(const struct list *l)
@@ -184,7 +192,7 @@ static int list_errors(const struct list *l)
 {
     const struct wb_error_info *e;
     (void)l;
-    for (size_t i = 0; (e = wb_error_at(i)); i++) printf("%-6s %s\n", e->code, e->title);
+    for (size_t i = 0; (e = wb_error_at(i)); i++) wrap_row(stdout, e->code, e->title, 7, wrap_list_width());
     return EXIT_FINE;
 }
 

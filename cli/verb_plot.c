@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "plot_source.h"
 #include "reproduce_plot.h"
 #include "verbs.h"
+#include "wrap.h"
 
 #define KEEP_MAX 16
 
@@ -253,7 +253,6 @@ static int draw(struct drawing *w)
     int rc = EXIT_INVALID;
     json_t *doc = document_of(w, &rc);
     if (!doc) return rc;
-    struct winsize ws;
     if (!w->kind) {
         w->p.kind = plot_kind_for(doc);
         rc = check_obeyed(w);
@@ -262,7 +261,7 @@ static int draw(struct drawing *w)
             return rc;
         }
     }
-    if (isatty(1) && !ioctl(1, TIOCGWINSZ, &ws) && ws.ws_col >= 40) w->p.columns = ws.ws_col < 160 ? ws.ws_col : 160;
+    if (isatty(1)) w->p.columns = (uint32_t)WB_MIN(WB_MAX(wrap_width(), (size_t)40), (size_t)160);
     tell_command(w, command, sizeof command);
     rc = choose_base(w, base, sizeof base);
     w->p.command = command;

@@ -20,6 +20,7 @@
 #include "registry.h"
 #include "reproduce_plot.h"
 #include "verbs.h"
+#include "wrap.h"
 
 #define WIDTH 100
 
@@ -172,16 +173,7 @@ static void print_wrapped(const char *head, const char *text)
 {
     if (!text) return;
     char *s = exp_text_terminal(text, 0);
-    size_t indent = strlen(head), column = 0;
-    fputs(head, stdout);
-    for (char *word = s, *end; *word; word = end) {
-        size_t len = strcspn(word, " ");
-        end = word + len + strspn(word + len, " ");
-        if (column && indent + column + len + 1 > WIDTH) printf("\n%*s", (int)indent, ""), column = 0;
-        printf("%s%.*s", column ? " " : "", (int)len, word);
-        column += len + 1;
-    }
-    putchar('\n');
+    wrap_row(stdout, head, s, strlen(head), WIDTH);
     free(s);
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "draw_domains.h"
@@ -19,6 +18,7 @@
 #include "wakebal/run.h"
 #include "wakebal/traceview.h"
 #include "wakebal/units.h"
+#include "wrap.h"
 
 #define RING (1u << 20) /* records: 32 MiB */
 
@@ -145,15 +145,6 @@ static int read_count(const char *option, const char *text, uint32_t lo, uint32_
     return -1;
 }
 
-static uint32_t terminal_width(void)
-{
-    struct winsize ws;
-    const char *columns = getenv("COLUMNS");
-    long n = columns ? strtol(columns, NULL, 10) : 0;
-    if (n <= 0 && isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws)) n = ws.ws_col;
-    return n > 0 ? (uint32_t)WB_MIN(WB_MAX(n, 30), 1000) : 80;
-}
-
 static int find_view(struct show *w, const char *name)
 {
     const char *names[WB_ARRAY_SIZE(views)];
@@ -213,7 +204,7 @@ static int read_options(struct show *w, int argc, char **argv)
     if (rc < 0) rc = find_view(w, w->o.arg[0]);
     if (rc < 0) rc = read_time("--from", w->from_text, &w->from);
     if (rc < 0) rc = read_time("--to", w->to_text, &w->to);
-    w->width = terminal_width();
+    w->width = (uint32_t)wrap_width();
     if (rc < 0) rc = read_count("--width", w->width_text, 30, 10000, &w->width);
     if (rc < 0) rc = read_count("--cpu", w->cpu_text, 0, WB_CPUS_MAX - 1, &w->cpu);
     if (rc < 0 && w->to_text && w->to <= w->from)

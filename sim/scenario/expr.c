@@ -323,11 +323,16 @@ static const struct cfg_entry *lookup(const struct wb_expr *e, const struct item
     return NULL;
 }
 
-int expr_check_names(const struct wb_expr *e, const struct wb_config *c, struct wb_diag *d)
+int expr_check_names(const struct wb_expr *e, const struct wb_config *c, bool unsure, struct wb_diag *d)
 {
     int rc = 0;
-    for (size_t i = 0; i < e->n; i++)
-        if (e->rpn[i].op == OP_NAME && !expr_is_fact(e->rpn[i].text) && !lookup(e, &e->rpn[i], c, d)) rc = -1;
+    char pattern[KEYS_PATTERN_MAX];
+    for (size_t i = 0; i < e->n; i++) {
+        const struct item *it = &e->rpn[i];
+        if (it->op != OP_NAME || expr_is_fact(it->text)) continue;
+        if (unsure && (!strncmp(it->text, "workload.", 9) || config_pattern(c->keys, it->text, pattern))) continue;
+        if (!lookup(e, it, c, d)) rc = -1;
+    }
     return rc;
 }
 

@@ -6,8 +6,9 @@
 
 #include "config_build.h"
 
-/* Are all names of the expression keys or facts? Adds errors at their places. 0 or -1. */
-int expr_check_names(const struct wb_expr *e, const struct wb_config *c, struct wb_diag *d);
+/* Are all names of the expression keys or facts? Adds errors at their places. 0 or -1. unsure: the config has mistakes
+ * that are reported; a key that is missing for them is none more. */
+int expr_check_names(const struct wb_expr *e, const struct wb_config *c, bool unsure, struct wb_diag *d);
 /* "machine.cpus" and the other names that are no keys. */
 bool expr_is_fact(const char *name);
 /* The concrete path that a short one means ("workload.message", "workload.NAME.message") in a finished config. False:

@@ -70,6 +70,7 @@ struct build {
     bool hopeless;   /* that there are too many mistakes was said */
     bool broken;     /* some document does not parse: absences are not reported */
     bool incomplete; /* some value could not be made or is missing */
+    bool clean;      /* no error before the sense of the whole was looked at */
 };
 
 /* Too many mistakes to look for more? Says so once. */
@@ -118,6 +119,9 @@ void raw_lay(struct build *b, struct scan_node *root, const char *path, const ch
 
 /* Check all documents in use against the key table. */
 void check_documents(struct build *b);
+/* The selector, or NULL when it names nothing known: it restricts nothing then, and its own mistake is reported, not
+ * those that follow from it. scope: "workload" or "policy". */
+const char *known_selector(const struct build *b, const char *scope, const char *selector);
 /* "did you mean ...? Valid here: ..." below a pattern. */
 char *suggest_key(struct arena *a, const struct wb_key_registry *keys, const char *pattern, const char *selector,
                   const char *name);

@@ -28,6 +28,13 @@ static bool listed(const char *const *names, size_t n, const char *name)
     return false;
 }
 
+const char *known_selector(const struct build *b, const char *scope, const char *selector)
+{
+    if (!selector || !*selector) return NULL;
+    const char *words = wb_keys_selectors((struct wb_key_registry *)b->s->keys, scope);
+    return keys_word_in(words, selector, strlen(selector)) ? selector : NULL;
+}
+
 char *suggest_key(struct arena *a, const struct wb_key_registry *keys, const char *pattern, const char *selector,
                   const char *name)
 {
@@ -91,18 +98,10 @@ static const char *entry_selector(struct check *k, const struct scan_node *entry
     return kind;
 }
 
-/* A selector that names nothing known restricts nothing: its own mistake is reported, not those that follow from it. */
-static const char *known_selector(struct check *k, const char *scope, const char *selector)
-{
-    if (!selector || !*selector) return NULL;
-    const char *words = wb_keys_selectors(k->x.keys, scope);
-    return keys_word_in(words, selector, strlen(selector)) ? selector : NULL;
-}
-
 static const char *selector_of_group(struct check *k, const char *pattern)
 {
     if (!strcmp(pattern, "kernel") || !strcmp(pattern, "policy"))
-        return known_selector(k, "policy", raw_selector(k->b, pattern));
+        return known_selector(k->b, "policy", raw_selector(k->b, pattern));
     return NULL;
 }
 
@@ -115,7 +114,7 @@ static bool check_node(struct check *k, const struct check_frame *f, struct scan
     into->node = n->first;
     if (!n->name) { /* an entry of a list of groups */
         memcpy(into->pattern, f->pattern, sizeof into->pattern);
-        if (!strcmp(f->pattern, "workload")) into->selector = known_selector(k, "workload", entry_selector(k, n));
+        if (!strcmp(f->pattern, "workload")) into->selector = known_selector(k->b, "workload", entry_selector(k, n));
         if (n->kind == SCAN_GROUP) return true;
         complain(k, "E122", n->at, "write { key = value; }",
                  scan_printf(&k->b->c->arena, "an entry of '%s' must be a group, found %s", f->pattern,
@@ -221,7 +220,7 @@ static void check_chain(struct check *k, const char *name, struct wb_place at, c
     struct wb_diag *quiet = wb_diag_new(); /* merging has reported what cannot be read */
     size_t n = document_chain(k->b->s, name, kind, at, quiet, chain);
     wb_diag_free(quiet);
-    const char *own = strcmp(scope, "kernel") ? NULL : known_selector(k, "policy", chain_scheduler(chain, n));
+    const char *own = strcmp(scope, "kernel") ? NULL : known_selector(k->b, "policy", chain_scheduler(chain, n));
     for (size_t i = 0; i < n; i++) check_document(k, chain[i], scope, own ? own : selector);
 }
 
@@ -239,8 +238,8 @@ void check_documents(struct build *b)
     }
     for (size_t i = 0; i < raw_count(b, "workload"); i++) {
         const struct raw *entry = raw_find(b, wb_cfg_path("workload[%zu]", i));
-        const char *base = entry ? scan_child_text(entry->node, "base") : NULL;
-        const char *selector = known_selector(&k, "workload", raw_selector(b, wb_cfg_path("workload[%zu]", i)));
-        if (base) check_chain(&k, base, entry->at, "workload", "workloads", selector);
+        const char *base = raw_text(b, wb_cfg_path("workload[%zu].base", i));
+        const char *selector = known_selector(b, "workload", raw_selector(b, wb_cfg_path("workload[%zu]", i)));
+        if (entry && base) check_chain(&k, base, entry->at, "workload", "workloads", selector);
     }
 }

@@ -235,12 +235,25 @@ static bool scope_absent(const struct build *b, const char *path)
     return true;
 }
 
+/* Was it meant by a key of the same group that nobody knows? That one is reported. */
+static bool is_misspelt(const struct build *b, const char *path)
+{
+    const char *dot = strrchr(path, '.'), *key = dot ? dot + 1 : path;
+    char group[SCENARIO_PATH_MAX], pattern[KEYS_PATTERN_MAX], child[KEYS_PATTERN_MAX];
+    snprintf(group, sizeof group, "%.*s", dot ? (int)(dot - path) : 0, path);
+    const struct raw *r = raw_find(b, group);
+    if (!r || !r->node || !config_pattern(b->s->keys, group, pattern)) return false;
+    for (const struct scan_node *n = r->node->first; n; n = n->next)
+        if (n->name && !keys_child(b->s->keys, pattern, n->name, child) && wb_nearest(n->name, &key, 1)) return true;
+    return false;
+}
+
 static void default_or_missing(struct build *b, const struct wb_key *row, const char *path)
 {
     if (raw_find(b, path) || row_of(b, path) != row) return;
     if (row->flags & WB_KEY_REQUIRED) {
         b->incomplete = true;
-        if (b->broken || scope_absent(b, path) || build_hopeless(b)) return;
+        if (b->broken || scope_absent(b, path) || build_hopeless(b) || is_misspelt(b, path)) return;
         const char *dot = strrchr(path, '.');
         wb_diag_add(b->d, WB_ERROR, "E117", place_around(b, path),
                     scan_printf(&b->c->arena, "%s   (wakebal help %s)", row->help, row->path),
@@ -281,6 +294,8 @@ static void check_parts(struct build *b)
     for (size_t i = 0; i < WB_ARRAY_SIZE(part); i++) {
         if (!scope_absent(b, wb_cfg_path("%s.base", part[i]))) continue;
         b->incomplete = true;
+        const struct raw *r = raw_find(b, part[i]);
+        if (r && r->kind != RAW_ENTRY) continue; /* it is there and no group: that is reported */
         wb_diag_add(b->d, WB_ERROR, "E118", (struct wb_place){b->s->path, 0, 0, 0},
                     scan_printf(&b->c->arena, "add %s : { base = \"NAME\"; };   (wakebal list %ss)", part[i], part[i]),
                     "the scenario has no %s", part[i]);

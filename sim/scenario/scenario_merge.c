@@ -285,11 +285,40 @@ static void name_workloads(struct build *b)
     wb_config_free(taken);
 }
 
+/* "workload.base", "workload.NAME.base": what it names lies below the entry's own keys, so the entry is laid anew. */
+static bool is_workload_base(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return dot && !strncmp(key, "workload", 8) && strpbrk(key, ".[") == key + 8 && !strcmp(dot, ".base");
+}
+
+static int replace_base(struct build *b, const struct wb_override *o)
+{
+    char path[SCENARIO_PATH_MAX], pattern[KEYS_PATTERN_MAX];
+    if (override_resolve(b, o, path, pattern) < 0) return -1;
+    *strrchr(path, '.') = '\0';
+    struct scan_node *entry = raw_find(b, path)->node;
+    size_t n = strlen(path);
+    for (size_t i = 0; i < b->raw_n; i++)
+        if (!strncmp(b->raw[i].path, path, n) && b->raw[i].path[n] == '.') b->raw[i].dead = true;
+    int rc = lay_chain(b, o->value, "workloads", path, o->at);
+    raw_lay(b, entry, path, "file");
+    lay_text(b, scan_printf(&b->c->arena, "%s.base", path), o->value, o->from);
+    return rc;
+}
+
 static int lay_overrides(struct build *b)
 {
     int rc = 0;
+    bool replaced = false;
+    for (size_t i = 0; i < b->override_n; i++) {
+        if (!is_workload_base(b->override[i].key)) continue;
+        if (replace_base(b, &b->override[i]) < 0) rc = -1;
+        replaced = true;
+    }
+    if (replaced) name_workloads(b); /* the names that their kinds had given are gone with them */
     for (size_t i = 0; i < b->override_n; i++)
-        if (override_lay(b, &b->override[i]) < 0) rc = -1;
+        if (!is_workload_base(b->override[i].key) && override_lay(b, &b->override[i]) < 0) rc = -1;
     return rc;
 }
 

@@ -88,6 +88,7 @@ static int step(struct walk *w)
     size_t len = strcspn(w->p, ".[");
     char *name = scan_strdup(a, w->p, WB_MIN(len, (size_t)100)), child[KEYS_PATTERN_MAX];
     const char *selector = *w->path ? raw_selector(w->b, w->path) : NULL;
+    selector = known_selector(w->b, strncmp(w->pattern, "workload", 8) ? "policy" : "workload", selector);
     if (!len || len > 100 || !keys_child(keys, w->pattern, name, child))
         return complain(
             w->b, w->o, "E130", suggest_key(a, keys, w->pattern, selector, name),
@@ -134,6 +135,9 @@ int override_lay(struct build *b, const struct wb_override *o)
 {
     char path[SCENARIO_PATH_MAX], pattern[KEYS_PATTERN_MAX];
     if (override_resolve(b, o, path, pattern) < 0) return -1;
+    if (!strcmp(path, "base")) /* the files below have been laid */
+        return complain(b, o, "E130", "name that scenario itself, or write base = \"...\"; into the file",
+                        "the base of a scenario cannot be set from outside");
     struct raw *r = raw_set(b, path, node_of(b, o, path, pattern), o->from);
     r->loud = true;
     r->at = o->at;

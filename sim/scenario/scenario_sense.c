@@ -30,6 +30,20 @@ static void check_replications(struct build *b)
                      "run.replications: min is %lld and max is %lld", (long long)min, (long long)max);
 }
 
+/* Has every key that the group or entry at `path` names a value? If not, its mistake is reported, and none that would
+ * follow from it shall be. */
+static bool is_whole(const struct build *b, const char *path)
+{
+    const struct raw *r = raw_find(b, path);
+    char child[SCENARIO_PATH_MAX];
+    if (b->clean || !r || !r->node) return b->clean;
+    for (const struct scan_node *n = r->node->first; n; n = n->next)
+        if (n->name && ((size_t)snprintf(child, sizeof child, "%s.%s", path, n->name) >= sizeof child ||
+                        !config_find(b->c, child)))
+            return false;
+    return true;
+}
+
 /* A run that ends within its warm-up measures nothing. */
 static void check_measured(struct build *b, int64_t warmup)
 {
@@ -74,7 +88,7 @@ static void check_expression(struct build *b, const char *path)
 {
     if (!wb_cfg_has(b->c, path)) return;
     struct wb_expr *e = wb_expr_parse(wb_cfg_str(b->c, path), wb_cfg_origin(b->c, path)->place, b->d);
-    if (e) (void)expr_check_names(e, b->c, b->d);
+    if (e) (void)expr_check_names(e, b->c, !b->clean, b->d);
     wb_expr_free(e);
 }
 
@@ -87,7 +101,9 @@ static void check_expect(struct build *b)
         for (size_t k = 0; k < WB_ARRAY_SIZE(expr); k++) check_expression(b, wb_cfg_path("expect[%zu].%s", i, expr[k]));
         for (size_t k = 0; k < WB_ARRAY_SIZE(bounds); k++)
             any |= wb_cfg_has(b->c, wb_cfg_path("expect[%zu].%s", i, bounds[k]));
-        const char *metric = wb_cfg_path("expect[%zu].metric", i);
+        char metric[64];
+        snprintf(metric, sizeof metric, "expect[%zu].metric", i);
+        if (!wb_cfg_has(b->c, metric) || !is_whole(b, wb_cfg_path("expect[%zu]", i))) continue;
         if (!any)
             wb_cfg_error(b->c, b->d, metric, "add min, max, min_ratio or max_ratio", "the expectation has no bound");
         bool ratio = wb_cfg_has(b->c, wb_cfg_path("expect[%zu].min_ratio", i)) ||
@@ -125,38 +141,58 @@ static void check_rows(struct build *b)
 }
 
 /* Every value of an axis must be one that --set would take. */
-static void check_axis(struct build *b, const char *key, size_t i)
+static void check_values(struct build *b, struct wb_override *o, const char *values)
 {
-    char path[SCENARIO_PATH_MAX], pattern[KEYS_PATTERN_MAX], values[64];
-    struct wb_override o = {.key = key,
-                            .value = "",
-                            .from = "sweep",
-                            .at = wb_cfg_origin(b->c, wb_cfg_path("sweep.over[%zu].set", i))->place};
-    if (override_resolve(b, &o, path, pattern) < 0) return;
-    if (wb_keys_find(b->s->keys, pattern, NULL)->flags & WB_KEY_SWEEP_NO) {
-        complain(b, "E171", o.at, "choose another key", scan_printf(&b->c->arena, "'%s' cannot be an axis", key));
-        return;
-    }
-    snprintf(values, sizeof values, "sweep.over[%zu].values", i);
-    if (!wb_cfg_has(b->c, values)) return;
-    for (size_t k = 0; k < wb_cfg_count(b->c, values); k++) {
-        o.value = wb_cfg_str_at(b->c, values, k);
-        o.at = element_place(b->c, values, k);
-        if (override_try(b, &o) < 0) return;
+    for (size_t k = 0; k < wb_cfg_count(b->c, values) && !build_hopeless(b); k++) {
+        o->value = wb_cfg_str_at(b->c, values, k);
+        o->at = element_place(b->c, values, k);
+        (void)override_try(b, o);
     }
 }
 
-static void check_sweep(struct build *b)
+static void check_axis(struct build *b, size_t i)
 {
+    char path[SCENARIO_PATH_MAX], pattern[KEYS_PATTERN_MAX], values[64];
+    const char *set = wb_cfg_path("sweep.over[%zu].set", i);
+    if (!wb_cfg_has(b->c, set)) return;
+    struct wb_override o = {
+        .key = wb_cfg_str(b->c, set), .value = "", .from = "sweep", .at = wb_cfg_origin(b->c, set)->place};
+    if (!b->clean && !strncmp(o.key, "workload.", 9) && !raw_count(b, "workload")) return; /* that was said */
+    if (override_resolve(b, &o, path, pattern) < 0) return;
+    if (wb_keys_find(b->s->keys, pattern, NULL)->flags & WB_KEY_SWEEP_NO) {
+        complain(b, "E171", o.at, "choose another key", scan_printf(&b->c->arena, "'%s' cannot be an axis", o.key));
+        return;
+    }
+    snprintf(values, sizeof values, "sweep.over[%zu].values", i);
+    if (wb_cfg_has(b->c, values)) check_values(b, &o, values);
+}
+
+/* Where the sweep itself is at fault its points are not counted; each axis is still looked at alone. */
+static void check_points(struct build *b, size_t axes)
+{
+    bool whole = b->clean || !raw_find(b, "sweep") || is_whole(b, "sweep");
+    for (size_t i = 0; whole && i < axes; i++)
+        whole = wb_cfg_has(b->c, wb_cfg_path("sweep.over[%zu].set", i)) &&
+                (b->clean || is_whole(b, wb_cfg_path("sweep.over[%zu]", i)));
+    if (!whole) {
+        check_expression(b, "sweep.where");
+        return;
+    }
     struct wb_axes *a = wb_axes_new(b->s->keys);
     if (wb_axes_add_config(a, b->c, b->d) == 0) {
         if (wb_axes_points(a) > POINTS_MAX)
             complain(b, "E171", wb_cfg_origin(b->c, "sweep.over")->place, "take fewer values",
                      "the sweep has more than a million points");
-        for (size_t i = 0; i < wb_axes_count(a); i++) check_axis(b, wb_axes_key(a, i), i);
         check_expression(b, "sweep.where");
     }
     wb_axes_free(a);
+}
+
+static void check_sweep(struct build *b)
+{
+    size_t axes = wb_cfg_count(b->c, "sweep.over");
+    check_points(b, axes);
+    for (size_t i = 0; i < axes && !build_hopeless(b); i++) check_axis(b, i);
 }
 
 void check_sense(struct build *b)
@@ -168,9 +204,9 @@ void check_sense(struct build *b)
         check_replications(b);
         check_warmup(b);
     }
-    bool clean = wb_diag_count(b->d, WB_ERROR) == b->errors;
+    b->clean = wb_diag_count(b->d, WB_ERROR) == b->errors;
     check_names(b, "workload");
-    if (!clean) return;
+    if (b->hopeless) return;
     check_names(b, "rows");
     check_expect(b);
     check_rows(b);

@@ -360,12 +360,15 @@ static int make_table(const struct value_context *x, const struct wb_key *row, c
 static int make_group(const struct value_context *x, const struct wb_key *row, const char *path, struct scan_node *node,
                       struct cfg_value *out)
 {
+    char child[KEYS_PATTERN_MAX];
     bool fits = row->type == WB_KEY_GROUP ? node->kind == SCAN_GROUP : node->kind == SCAN_LIST;
     (void)out;
     if (fits) return 0;
     const char *name = leaf(path);
-    char *fix =
-        scan_printf(x->arena, row->type == WB_KEY_GROUP ? "write %s : { ... };" : "write %s = ( { ... } );", name);
+    bool base = node->kind == SCAN_STRING && keys_child(x->keys, path, "base", child);
+    const char *inside = base ? scan_printf(x->arena, "base = \"%.100s\";", node->text) : "...";
+    char *fix = scan_printf(x->arena, row->type == WB_KEY_GROUP ? "write %s : { %s };" : "write %s = ( { %s } );", name,
+                            inside);
     return complain(x, "E122", node->at, fix, "'%s' is %s, found %s", name, type_wanted[row->type],
                     scan_kind_name(node->kind));
 }

@@ -56,8 +56,8 @@ try 0 out "Usage: wakebal check" check --help
 try 0 out "Usage: wakebal check" help check
 [ "$("$wakebal" help | wc -l)" -le 24 ] || { echo "short help is longer than 24 lines"; failed=$((failed + 1)); }
 
-try 0 out "run.window   time, default \"100 ms\"   range 1 us .. 100 s" help run.window
-try 0 out "only for pipe_latency" help workload.message
+try 0 out "run.window   time, default \"100 ms\"; range 1 us .. 100 s" help run.window
+try 0 out "Source: lmbench 3 src/lat_pipe.c." help workload.message
 try 0 out "run.replications.half_width" help run.
 try 0 out "kernel.hz" help hz
 try 0 out "machine.idle.*.exit" help machine.idle.c1.exit
@@ -106,6 +106,19 @@ try 0 out "workload.copies=1" run bw_pipe --dry-run --vary workload.copies=1 \
     --where "machine.cpus == 4 && machine.cores == 4 && machine.packages == 4 && machine.nodes == 1 && machine.llcs == 4"
 try 3 err "no machine named 'nix' is known" run bw_pipe --dry-run -m nix
 try 0 out "pack:2 core:2 pu:1" run bw_pipe -m "pack:2 core:2 pu:1" --print-config
+
+# Help fits the terminal: 80 columns, or what COLUMNS says. Lists do so on a terminal; in a pipe a row is a line.
+widest() { awk '{ if (length > m) m = length } END { print m }'; }
+for width in 60 80 120; do
+    for args in "help kernel" "help workload.kind" "help pipe_bw" "list keys" "list metrics" "list workloads"; do
+        got=$(COLUMNS=$width "$wakebal" $args | widest)
+        [ "$got" -le "$width" ] || { echo "$args at $width columns is $got wide"; failed=$((failed + 1)); }
+    done
+done
+got=$(env -u COLUMNS "$wakebal" help kernel | widest)
+[ "$got" -le 80 ] || { echo "help kernel without COLUMNS is $got wide"; failed=$((failed + 1)); }
+rows=$("$wakebal" list keys --markdown | grep -c '^| `')
+[ "$(env -u COLUMNS "$wakebal" list keys | wc -l)" -eq "$rows" ] || { echo "list keys in a pipe: a row is no line"; failed=$((failed + 1)); }
 
 # A full disk is a failure.
 "$wakebal" list keys >/dev/full 2>"$tmp/err"

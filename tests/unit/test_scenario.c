@@ -513,6 +513,75 @@ static void one_character_less(void **state)
     }
 }
 
+/* One pass tells all: what is wrong with a sweep does not wait until the rest is right. */
+static void every_mistake_in_one_pass(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {"unknown key 'mesage'",
+                                         "4:58: error: 'copies' wants a count",
+                                         "4:71: error: 'copies' wants a count",
+                                         "unknown key 'nonsense' in 'workload'",
+                                         "'hz' = 1 is outside",
+                                         "a value is missing",
+                                         "7:34: error: 'min'"};
+    static const char body[] =
+        "workload = ( { kind = \"pipe_bw\"; mesage = 3; } );\n"
+        "sweep : { over = ( { set = \"workload.copies\"; values = [ \"zwei\", \"2\", \"drei\" ]; },\n"
+        "{ set = \"workload.nonsense\"; values = [ \"1\" ]; }, { set = \"kernel.hz\"; values = [ \"1\" ]; } );\n"
+        "where = \"kernel.hz > \"; };\n"
+        "expect = ( { metric = \"x\"; min = true; } );\n";
+    for (size_t i = 0; i < WB_ARRAY_SIZE(wanted); i++) expect_error(body, WB_ARRAY_SIZE(wanted), wanted[i]);
+    /* and nothing that only follows from another mistake */
+    expect_error("workload = ( { kind = \"pipe_bv\"; message = \"1 KiB\"; } );\n"
+                 "sweep : { over = ( { set = \"workload.message\"; values = [ \"1 KiB\" ]; } ); };\n",
+                 1, "did you mean 'pipe_bw'");
+    expect_error(W "expect = ( { metrik = \"x\"; min = 1; } );\n", 1, "did you mean 'metric'");
+    expect_error(
+        W "sweep : { over = ( { set = \"kernel.hz\"; value = [ \"100\" ]; } ); where = \"workload.copies > 0\"; };", 1,
+        "did you mean 'values'");
+}
+
+static void a_part_as_a_text_is_one_mistake(void **state)
+{
+    (void)state;
+    char *text = load_bad((struct fixture_file[]){{"a.cfg", "machine = \"m\";\nkernel = 3;\n" W}, M, K, END}, NULL);
+    expect_in(text, "= write machine : { base = \"m\"; };");
+    expect_in(text, "= write kernel : { ... };");
+    expect_in(text, "2 errors.");
+    free(text);
+}
+
+static void a_base_from_outside_replaces_that_of_the_file(void **state)
+{
+    (void)state;
+    struct fixture_file files[] = {
+        {"a.cfg",
+         HEAD "workload = ( { base = \"one\"; message = \"8 KiB\"; }, { kind = \"pipe_bw\"; name = \"b\"; } );\n"},
+        {"workloads/one.cfg", "kind = \"pipe_bw\"; message = \"1 KiB\"; copies = 3;\n"},
+        {"workloads/two.cfg", "kind = \"pipe_latency\"; think = \"5 us\";\n"},
+        M,
+        K,
+        END,
+    };
+    struct wb_override o[] = {{"workload.pipe_bw.base", "two", "--set", {0}}, {"workload.b.base", "one", "--set", {0}}};
+    struct wb_scenario *s = load_good(files, &(struct wb_overrides){.item = o, .n = 2});
+    const struct wb_config *c = wb_scenario_config(s);
+    assert_string_equal(wb_cfg_str(c, "workload[0].kind"), "pipe_latency");
+    assert_string_equal(wb_cfg_str(c, "workload[0].name"), "pipe_latency");
+    assert_int_equal(wb_cfg_int(c, "workload[0].message"), 8192); /* the file's own key stays above it */
+    assert_false(wb_cfg_has(c, "workload[0].copies"));
+    assert_int_equal(wb_cfg_int(c, "workload[1].copies"), 3);
+    wb_scenario_free(s);
+    o[0].value = "three";
+    char *text = load_bad(files, &(struct wb_overrides){.item = o, .n = 1});
+    expect_in(text, "no workload named 'three'");
+    free(text);
+    o[0].key = "base";
+    text = load_bad(files, &(struct wb_overrides){.item = o, .n = 1});
+    expect_in(text, "the base of a scenario cannot be set from outside");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -532,6 +601,9 @@ int main(void)
         cmocka_unit_test(workloads_get_names),
         cmocka_unit_test(asking_wrongly_is_a_bug),
         cmocka_unit_test(one_character_less),
+        cmocka_unit_test(every_mistake_in_one_pass),
+        cmocka_unit_test(a_part_as_a_text_is_one_mistake),
+        cmocka_unit_test(a_base_from_outside_replaces_that_of_the_file),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
