@@ -84,7 +84,8 @@ static void draw_line(struct out_progress *p, int64_t t)
     if (seconds >= 0) clock_text(left, sizeof left, seconds);
     fprintf(stderr, "\r\033[K[%s] ", bar);
     print_count(p, "");
-    if (widest(now)) fprintf(stderr, "  widest interval %.2g%% (goal %.2g%%)", 100 * now->half_width, 100 * now->goal);
+    if (widest(now))
+        fprintf(stderr, "  widest interval %.2g %% (goal %.2g %%)", 100 * now->half_width, 100 * now->goal);
     fprintf(stderr, "  ETA %s", left);
     fflush(stderr);
     p->line = true;

@@ -130,17 +130,17 @@ static void print_primary(const struct exp_result *r, const struct out_style *st
         printf("   (steady to %s %s within the run, by %zu batches", st->plus_minus,
                exp_format_value(half, sizeof half, m->batch_half, m->unit), m->batches);
     else
-        printf("   (%g%% interval", 100 * r->confidence);
+        printf("   (%g %% interval", 100 * r->confidence);
     printf(", %zu replication%s; ", r->replications, r->replications == 1 ? "" : "s");
     if (!strcmp(r->stopped, "fixed number"))
         printf("%s", r->replications == 1 ? "no interval from one" : "as many as asked for");
     else
-        printf("%sprecision goal %g%% %s%s", r->goal_reached ? "" : st->warn, 100 * r->goal,
+        printf("%sprecision goal %g %% %s%s", r->goal_reached ? "" : st->warn, 100 * r->goal,
                r->goal_reached ? "reached" : "NOT reached", r->goal_reached ? "" : st->off);
     printf(")\n");
     const struct exp_metric *together = exp_result_find(r, r->primary_instance, "colocated");
     if (together && isfinite(together->sum.mean))
-        printf("  %-24s %.1f%% of the time on one CPU   (%.1f%% .. %.1f%% over replications)\n", "Together",
+        printf("  %-24s %.1f %% of the time on one CPU   (%.1f %% .. %.1f %% over replications)\n", "Together",
                100 * together->sum.mean, 100 * together->sum.min, 100 * together->sum.max);
 }
 
@@ -190,14 +190,14 @@ static void print_migrations(const struct run_view *v, const struct exp_result *
     printf("  %-24s %s", "Migrations", exp_format_value(n, sizeof n, rate, "1/s"));
     for (size_t i = 0; all > 0 && i < v->facts->ndomains; i++) {
         snprintf(name, sizeof name, "migrations.domain.%zu", i);
-        printf("   %s %.0f%%", v->facts->domain[i], 100 * mean_of(r, name) / all);
+        printf("   %s %.0f %%", v->facts->domain[i], 100 * mean_of(r, name) / all);
     }
     const char *between = "   (by ";
     for (size_t i = 0; all > 0 && i < WB_ARRAY_SIZE(kind); i++) {
         snprintf(name, sizeof name, "migrations.%s", kind[i]);
         double share = mean_of(r, name) / all;
         if (!(share >= 0.005)) continue;
-        printf("%s%s %.0f%%", between, kind[i], 100 * share);
+        printf("%s%s %.0f %%", between, kind[i], 100 * share);
         between = ", ";
     }
     printf("%s\n", *between == ',' ? ")" : "");
@@ -206,7 +206,7 @@ static void print_migrations(const struct run_view *v, const struct exp_result *
 static void print_times(const struct exp_result *r)
 {
     double waited = mean_of(r, "idle_while_work_waits");
-    if (isfinite(waited)) printf("  %-24s %.1f%% of CPU time\n", "Idle while work waited", 100 * waited);
+    if (isfinite(waited)) printf("  %-24s %.1f %% of CPU time\n", "Idle while work waited", 100 * waited);
     uint64_t all = 0;
     for (size_t k = 0; k < WB_CAT_N; k++) all += r->cat[k];
     printf("  %-24s", "CPU time");
@@ -214,7 +214,7 @@ static void print_times(const struct exp_result *r)
     for (size_t k = 0; all && k < WB_CAT_N; k++) {
         double share = (double)r->cat[k] / (double)all;
         if (share < 0.005) continue;
-        printf("%s%s %.0f%%", between, wb_cat_name[k], 100 * share);
+        printf("%s%s %.0f %%", between, wb_cat_name[k], 100 * share);
         between = "  ";
     }
     putchar('\n');
@@ -245,7 +245,7 @@ static void print_worst(const struct exp_result *r, enum wb_fault_kind kind)
     putchar('\n');
 }
 
-/* "   SMT 10%  MC 90%": shares of `all` by domain level. */
+/* "   SMT 10 %  MC 90 %": shares of `all` by domain level. */
 static void print_by_domain(const struct run_view *v, const struct exp_result *r, const char *prefix, double all)
 {
     char name[64];
@@ -253,7 +253,7 @@ static void print_by_domain(const struct run_view *v, const struct exp_result *r
         bool last = i == v->facts->ndomains;
         snprintf(name, sizeof name, last ? "%s.none" : "%s.%zu", prefix, i);
         double share = sum_of(r, name) / all;
-        if (share >= 0.005) printf("  %s %.0f%%", last ? "no domain" : v->facts->domain[i], 100 * share);
+        if (share >= 0.005) printf("  %s %.0f %%", last ? "no domain" : v->facts->domain[i], 100 * share);
     }
 }
 
@@ -278,7 +278,7 @@ static void print_undone(const struct run_view *v, const struct exp_result *r)
     for (size_t i = 0; i < WB_ARRAY_SIZE(kind); i++) {
         snprintf(name, sizeof name, "migrations.pingpong.%s", kind[i]);
         double share = sum_of(r, name) / all;
-        if (share >= 0.005) printf("  %s %.0f%%", kind[i], 100 * share);
+        if (share >= 0.005) printf("  %s %.0f %%", kind[i], 100 * share);
     }
     printf("; across:");
     print_by_domain(v, r, "migrations.pingpong.domain", all);
@@ -334,7 +334,7 @@ static void print_rules(const struct exp_result *r)
     if (!all) return;
     printf("\n  Rules that decided\n");
     for (size_t i = 0; i < r->nrules && i < 12 && r->rule[i].count; i++)
-        printf("  %5.1f%%  %s\n", 100 * (double)r->rule[i].count / (double)all, r->rule[i].name);
+        printf("  %5.1f %%  %s\n", 100 * (double)r->rule[i].count / (double)all, r->rule[i].name);
 }
 
 /* An option as it was given, so that the hint is about the same run. */

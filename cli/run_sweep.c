@@ -87,7 +87,7 @@ static void table_row(struct out_table *t, const struct exp_result *r, const str
         cell[c++] = figure[i + 1];
     }
     snprintf(n, sizeof n, "%zu%s", r->replications, r->goal_reached ? "" : "!");
-    if (together) snprintf(share, sizeof share, "%.1f%%", 100 * together->sum.mean);
+    if (together) snprintf(share, sizeof share, "%.1f %%", 100 * together->sum.mean);
     if (moves) exp_format_value(rate, sizeof rate, moves->sum.mean, "1/s");
     cell[c++] = n;
     cell[c++] = share;

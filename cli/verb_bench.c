@@ -165,7 +165,7 @@ static void print_rate(const struct bench_load *l, const struct bench_speed *s)
     printf("  %-11s %.2f million/s popped with run-ahead, %.2f segments each run inline: %.2f million/s together\n", "",
            s->ahead.events / s->ahead.s * 1e-6, s->ahead.inlined / s->ahead.events,
            (s->ahead.events + s->ahead.inlined) / s->ahead.s * 1e-6);
-    printf("  %-11s %.1f%% stale; at most %.0f pending\n", "",
+    printf("  %-11s %.1f %% stale; at most %.0f pending\n", "",
            100 * s->ahead.stale / (s->ahead.events + s->ahead.stale), s->peak);
 }
 

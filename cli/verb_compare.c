@@ -55,7 +55,8 @@ static const struct {
 static error_t parse_ratio(const char *option, const char *arg, double least, double most, double *v)
 {
     if (exp_parse_value(arg, strlen(arg), "1", v) && *v > least && *v < most) return 0;
-    cli_usage_error(verb, NULL, "--%s '%.60s' is no ratio between %g%% and %g%%", option, arg, 100 * least, 100 * most);
+    cli_usage_error(verb, NULL, "--%s '%.60s' is no ratio between %g %% and %g %%", option, arg, 100 * least,
+                    100 * most);
     return EINVAL;
 }
 
@@ -153,7 +154,7 @@ static void value_text(char *buf, size_t n, const struct compare_cell *c, const 
     if (!c->metric)
         snprintf(buf, n, "-");
     else if (isfinite(half) && half > 0)
-        snprintf(buf, n, half < 0.0995 ? "%s %s%.2g%%" : "%s %s%.0f%%",
+        snprintf(buf, n, half < 0.0995 ? "%s %s%.2g %%" : "%s %s%.0f %%",
                  exp_format_value(value, sizeof value, c->sum.mean, c->metric->unit), st->plus_minus, 100 * half);
     else
         snprintf(buf, n, "%s", exp_format_value(value, sizeof value, c->sum.mean, c->metric->unit));
@@ -164,9 +165,9 @@ static void change_text(char *buf, size_t n, const struct compare_change *c)
     if (isnan(c->change))
         snprintf(buf, n, "-");
     else if (isnan(c->lo) || c->exact)
-        snprintf(buf, n, "%+.2f%%", 100 * c->change);
+        snprintf(buf, n, "%+.2f %%", 100 * c->change);
     else
-        snprintf(buf, n, "%+.1f%% (%+.1f .. %+.1f)", 100 * c->change, 100 * c->lo, 100 * c->hi);
+        snprintf(buf, n, "%+.1f %% (%+.1f .. %+.1f)", 100 * c->change, 100 * c->lo, 100 * c->hi);
 }
 
 static void print_row(struct out_table *t, const struct compare *c, const struct compare_row *r, size_t set,
@@ -194,8 +195,8 @@ static struct out_table *begin(const struct compare *c, size_t set)
 {
     char change[40], need[48];
     struct out_table *t = out_table_new(c->detect > 0 ? "<>>>><" : "<>>><");
-    snprintf(change, sizeof change, "change (%g%%)", 100 * c->table->confidence);
-    snprintf(need, sizeof need, "n for %g%%", 100 * c->detect);
+    snprintf(change, sizeof change, "change (%g %%)", 100 * c->table->confidence);
+    snprintf(need, sizeof need, "n for %g %%", 100 * c->detect);
     const char *head[] = {
         "", c->table->set[0].name, c->table->set[set].name, change, c->detect > 0 ? need : "verdict", "verdict"};
     out_table_row(t, head);

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -97,13 +98,91 @@ static error_t parse_own(int key, char *arg, void *ctx)
     }
 }
 
+/* What other programs call our words, or what one wants to see with them. */
+static const char *const meanings[][2] = {
+    {"latency", "cdf"},
+    {"latencies", "cdf"},
+    {"distribution", "cdf"},
+    {"percentile", "cdf"},
+    {"percentiles", "cdf"},
+    {"quantiles", "cdf"},
+    {"histogram", "cdf"},
+    {"hist", "cdf"},
+    {"ecdf", "cdf"},
+    {"gantt", "timeline"},
+    {"trace", "timeline"},
+    {"schedule", "timeline"},
+    {"map", "timeline"},
+    {"timehist", "timeline"},
+    {"perfetto", "timeline"},
+    {"sensitivity", "tornado"},
+    {"costs", "tornado"},
+    {"bar", "bars"},
+    {"column", "bars"},
+    {"columns", "bars"},
+    {"compare", "bars"},
+    {"boxplot", "bars"},
+    {"errorbars", "bars"},
+    {"line", "lines"},
+    {"curve", "lines"},
+    {"scaling", "lines"},
+    {"xy", "lines"},
+    {"series", "lines"},
+    {"heatmap", "heat"},
+    {"grid", "heat"},
+    {"surface", "heat"},
+    {"time", "windows"},
+    {"timeseries", "windows"},
+    {"modes", "windows"},
+    {"bandwidth", "windows"},
+    {"throughput", "windows"},
+    {"profile", "stacks"},
+    {"flamegraph", "stacks"},
+    {"area", "stacks"},
+    {"cpu", "stacks"},
+    {"breakdown", "stacks"},
+    {"utilization", "stacks"},
+    {"matrix", "migrations"},
+    {"balance", "migrations"},
+    {"moves", "migrations"},
+    {"points", "scatter"},
+    {"validation", "scatter"},
+    {"correlation", "scatter"},
+    {"jpg", "png"},
+    {"jpeg", "png"},
+    {"gif", "png"},
+    {"image", "png"},
+    {"eps", "pdf"},
+    {"ps", "pdf"},
+    {"html", "svg"},
+    {"vector", "svg"},
+    {"text", "terminal"},
+    {"txt", "terminal"},
+    {"ascii", "terminal"},
+    {"dumb", "terminal"},
+};
+
+/* The word of the list that is meant by `word`: by its meaning, else by its spelling, else NULL. */
+static const char *meant_word(const char *word, const char *const *list, size_t n)
+{
+    const char *means = NULL, *foreign[WB_ARRAY_SIZE(meanings)];
+    for (size_t i = 0; i < WB_ARRAY_SIZE(meanings); i++) foreign[i] = meanings[i][0];
+    const char *near = wb_nearest(word, list, n);
+    const char *like = near ? NULL : wb_nearest(word, foreign, WB_ARRAY_SIZE(foreign));
+    for (size_t i = 0; i < WB_ARRAY_SIZE(meanings); i++)
+        if (!strcasecmp(word, meanings[i][0]) || (!means && like == meanings[i][0])) means = meanings[i][1];
+    for (size_t i = 0; means && i < n; i++)
+        if (!strcmp(means, list[i])) return means;
+    return near;
+}
+
 /* Index of a word in a list; -1 = none (told). */
 static int find_word(const char *option, const char *word, const char *const *list, size_t n)
 {
     char hint[256];
     for (size_t i = 0; i < n; i++)
         if (!strcmp(word, list[i])) return (int)i;
-    const char *near = wb_nearest(word, list, n);
+    const char *near = meant_word(word, list, n);
     size_t len = (size_t)snprintf(hint, sizeof hint, "%s%s%sOne of:", near ? "Did you mean '" : "", near ? near : "",
                                   near ? "'?  " : "");
     for (size_t i = 0; i < n && len < sizeof hint; i++)

@@ -145,13 +145,13 @@ static void published_text(const struct case_row *r, char *buf, size_t n)
         snprintf(buf, n, "%s", lo);
 }
 
-/* "4.15 GB/s +-0.3%": a share of the mean keeps the column narrow. */
+/* "4.15 GB/s +-0.3 %": a share of the mean keeps the column narrow. */
 static void simulated_text(const struct case_row *r, const char *pm, char *buf, size_t n)
 {
     char mean[48];
     exp_format_value(mean, sizeof mean, r->sum.mean, r->unit);
     if (isfinite(r->sum.hi) && r->sum.mean != 0)
-        snprintf(buf, n, "%s %s%.1f%%", mean, pm, 50 * (r->sum.hi - r->sum.lo) / fabs(r->sum.mean));
+        snprintf(buf, n, "%s %s%.1f %%", mean, pm, 50 * (r->sum.hi - r->sum.lo) / fabs(r->sum.mean));
     else
         snprintf(buf, n, "%s", mean);
 }
@@ -162,7 +162,7 @@ static void add_row(struct out_table *t, const struct case_row *r, const struct 
     char published[112], simulated[112], tolerance[24] = "";
     published_text(r, published, sizeof published);
     simulated_text(r, st->plus_minus, simulated, sizeof simulated);
-    if (r->tolerance > 0) snprintf(tolerance, sizeof tolerance, "%.3g%%", 100 * r->tolerance);
+    if (r->tolerance > 0) snprintf(tolerance, sizeof tolerance, "%.3g %%", 100 * r->tolerance);
     const char *class = r->verdict == CASE_NONE ? "-" : case_class_name[r->class];
     const char *cell[] = {r->name, class, published, simulated, tolerance, case_verdict_name[r->verdict]};
     out_table_row(t, cell);

@@ -251,18 +251,39 @@ void host_quiet_before(const struct host_gate *gate, struct host_load *out)
     host_meter_end(m, 0, gate, out);
 }
 
+static long hundredths(double v)
+{
+    return lround(100 * v);
+}
+
+/* " (1.20 of 2 CPUs: cc1 0.85, ld 0.10, others 0.25)": in printed hundredths, so that the names and the rest add up. A
+ * process' own count may pass the CPUs' (it also ran on CPUs that are not ours, or its ticks fell otherwise): said. */
+static size_t add_culprits(const struct host_load *l, char *buf, size_t n)
+{
+    long left = hundredths(l->foreign * l->cpus);
+    size_t at =
+        (size_t)snprintf(buf, n, " (%ld.%02ld of %u CPU%s:", left / 100, left % 100, l->cpus, l->cpus == 1 ? "" : "s");
+    for (uint32_t i = 0; i < l->culprits && i < 3 && at < n; i++) {
+        long one = hundredths(l->culprit[i].cpus);
+        at += (size_t)snprintf(buf + at, n - at, "%s %.15s %ld.%02ld", i ? "," : "", l->culprit[i].name, one / 100,
+                               one % 100);
+        left -= one;
+    }
+    if (left > 0 && at < n) at += (size_t)snprintf(buf + at, n - at, ", others %ld.%02ld", left / 100, left % 100);
+    if (left < 0 && at < n)
+        at += (size_t)snprintf(buf + at, n - at, ", by their own counts %ld.%02ld more", -left / 100, -left % 100);
+    if (at < n) at += (size_t)snprintf(buf + at, n - at, ")");
+    return at;
+}
+
 char *host_load_text(const struct host_load *l, char *buf, size_t n)
 {
-    size_t at = 0;
     if (!l->known) {
         snprintf(buf, n, "load unknown: /proc/stat tells nothing");
         return buf;
     }
-    at += (size_t)snprintf(buf, n, "foreign load %.1f %%", l->foreign * 100);
-    for (uint32_t i = 0; i < l->culprits && i < 3 && at < n; i++)
-        at +=
-            (size_t)snprintf(buf + at, n - at, "%s%.15s %.2f", i ? ", " : " (", l->culprit[i].name, l->culprit[i].cpus);
-    if (l->culprits && at < n) at += (size_t)snprintf(buf + at, n - at, " CPUs)");
+    size_t at = (size_t)snprintf(buf, n, "foreign load %.1f %%", l->foreign * 100);
+    if (l->culprits && at < n) at += add_culprits(l, buf + at, n - at);
     if (at < n) snprintf(buf + at, n - at, ", steal %.1f %%", l->steal * 100);
     return buf;
 }

@@ -54,8 +54,8 @@ void host_meter_free(struct host_meter *m);
 
 /* Watch for gate->seconds while this process sleeps. */
 void host_quiet_before(const struct host_gate *gate, struct host_load *out);
-/* For after: begin, run, then host_meter_end with result.cpu_ns_total. In words: "foreign load 12 % (cc1 0.9 CPUs),
- * steal 0.1 %". */
+/* For after: begin, run, then host_meter_end with result.cpu_ns_total. In words: "foreign load 60.0 % (1.20 of 2
+ * CPUs: cc1 0.95, others 0.25), steal 0.1 %": what is named and the others add up. */
 char *host_load_text(const struct host_load *l, char *buf, size_t n);
 
 #endif

@@ -20,10 +20,10 @@ has "$tmp/out" "no clear change"
 grep -Eq '(better|worse|changed)  \*' "$tmp/out" && fail "other seeds look like a change"
 # Another kernel knob: the size comes first, with its interval; stars last.
 code 0 $w compare "$tmp/base.db" "$tmp/small.db" --metrics bandwidth
-grep -Eq 'bandwidth@pipe.*%  *[-+][0-9.]+% \([-+].* \.\. .*\)  (better|worse|no clear change)' "$tmp/out" || fail "no change with interval"
+grep -Eq 'bandwidth@pipe.* %  *[-+][0-9.]+ % \([-+].* \.\. .*\)  (better|worse|no clear change)' "$tmp/out" || fail "no change with interval"
 code 0 $w compare "$tmp/base.db" --by workload.message --metrics bandwidth --detect 1%
 has "$tmp/out" "1KiB"
-has "$tmp/out" "n for 1%"
+has "$tmp/out" "n for 1 %"
 has "$tmp/out" "better  "
 
 code 2 $w compare "$tmp/base.json"

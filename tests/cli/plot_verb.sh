@@ -14,6 +14,11 @@ PATH=$tmp/empty code 0 "$full" plot r.json --kind bars --terminal # needs no gnu
 
 # What is wrong is told.
 code 2 $w plot r.json --kind pie
+# A word of another program leads to the kind that shows it, not to the one that is spelled alike.
+for pair in latency:cdf percentiles:cdf Distribution:cdf gantt:timeline sensitivity:tornado heatmap:heat histgram:cdf bar:bars; do
+    code 2 $w plot r.json --kind ${pair%:*}
+    grep -q "Did you mean '${pair#*:}'?" err || fail "--kind ${pair%:*} has no hint to ${pair#*:}"
+done
 has err "One of: windows, bars, cdf, lines, heat, stacks, migrations, timeline, scatter, tornado"
 code 2 $w plot r.json --format gif
 has err "One of: png, svg, pdf, terminal"

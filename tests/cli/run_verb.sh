@@ -79,7 +79,7 @@ run : { seed = 1; duration = "10 s"; warmup = "none"; starvation_bound = "4 ms";
 CFG
 code 4 $w run "$tmp/hogs.cfg" --fail-if 'starvation > 0' --export-json "$tmp/hogs.json"
 has "$tmp/out" "waits of more than 4 ms, longest"
-has "$tmp/out" "moves back within 10 ms by:  periodic 100%; across:  MC 100%; most: hog-"
+has "$tmp/out" "moves back within 10 ms by:  periodic 100 %; across:  MC 100 %; most: hog-"
 grep -q '"kind": "starvation"' "$tmp/hogs.json" || fail "JSON does not say who starved"
 code 0 $w run "$tmp/hogs.cfg" --set run.starvation_bound=100s
 hasnt "$tmp/out" "Starved"

@@ -42,6 +42,11 @@ offence "typedefs of structs, or calls that end the process in a library" "$(
     grep -nE '\b(exit|_exit|abort|printf|puts|perror)\(' $(printf '%s\n' "${sources[@]}" | grep -E '^(sim|models)/') |
         grep -vE 'sim/core/bug\.c|__attribute__|_exit\(|([a-z_.]|->)(exit|abort|printf|puts)\(|^\S+\s*[/ ]\*')"
 
+# "37.2 %", with a blank, everywhere; only what imitates the tables of benchstat, mmtests and perf writes as they do.
+offence "percentages without a blank" "$(grep -nE '(%[-+.*0-9]*l*[diufg]|[0-9])%%' \
+    $(printf '%s\n' "${sources[@]}" | grep -E '^(sim|cli|validate|plots|models)/' |
+        grep -vE 'compare_styles\.c|profile_table\.c'))"
+
 # Who may include whose private headers; wakebal/*.h is open to all.
 allowed() {
     case $1 in

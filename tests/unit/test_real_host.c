@@ -278,7 +278,7 @@ static void test_load(void **state)
     assert_int_equal(l.new_processes, 3);
     assert_int_equal(l.culprits, 1);
     assert_string_equal(l.culprit[0].name, "cc1 (x) y");
-    assert_non_null(strstr(host_load_text(&l, text, sizeof text), "foreign load 60.0 % (cc1 (x) y"));
+    assert_non_null(strstr(host_load_text(&l, text, sizeof text), "foreign load 60.0 % (1.20 of 2 CPUs: cc1 (x) y"));
     /* All of it was ours: quiet, but for the steal. */
     m = host_meter_begin(root);
     usleep(20000);
@@ -286,6 +286,28 @@ static void test_load(void **state)
     host_meter_end(m, 1000, &host_gate_default, &l);
     assert_near(l.foreign, 0, 1e-9);
     assert_true(l.quiet);
+}
+
+/* What is named and the others are the whole, to the last printed digit. */
+static void test_load_adds_up(void **state)
+{
+    (void)state;
+    char text[160];
+    struct host_load l = {.known = true,
+                          .foreign = 0.601,
+                          .steal = 0.001,
+                          .cpus = 2,
+                          .culprits = 4,
+                          .culprit = {{"cc1", 1, 0.454}, {"ld", 2, 0.206}, {"make", 3, 0.105}, {"sh", 4, 0.1}}};
+    assert_string_equal(host_load_text(&l, text, sizeof text),
+                        "foreign load 60.1 % (1.20 of 2 CPUs: cc1 0.45, ld 0.21, make 0.11, others 0.43), steal 0.1 %");
+    l.culprits = 1;
+    l.culprit[0].cpus = 1.2;
+    assert_string_equal(host_load_text(&l, text, sizeof text),
+                        "foreign load 60.1 % (1.20 of 2 CPUs: cc1 1.20), steal 0.1 %");
+    l.culprit[0].cpus = 1.3;
+    assert_string_equal(host_load_text(&l, text, sizeof text),
+                        "foreign load 60.1 % (1.20 of 2 CPUs: cc1 1.30, by their own counts 0.10 more), steal 0.1 %");
 }
 
 static void test_load_unknown(void **state)
@@ -345,9 +367,10 @@ static void test_here(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_ROOT(test_empty), IN_ROOT(test_plain_server),  IN_ROOT(test_changed), IN_ROOT(test_virtual),
-        IN_ROOT(test_quota), IN_ROOT(test_fingerprint),   IN_ROOT(test_load),    IN_ROOT(test_load_unknown),
-        IN_ROOT(test_files), cmocka_unit_test(test_here),
+        IN_ROOT(test_empty),   IN_ROOT(test_plain_server),  IN_ROOT(test_changed),
+        IN_ROOT(test_virtual), IN_ROOT(test_quota),         IN_ROOT(test_fingerprint),
+        IN_ROOT(test_load),    IN_ROOT(test_load_unknown),  cmocka_unit_test(test_load_adds_up),
+        IN_ROOT(test_files),   cmocka_unit_test(test_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
