@@ -171,25 +171,59 @@ static int write_stream(FILE *f, int (*write)(FILE *, void *), void *ctx)
     return ferror(f) ? ask_again(f) : 0;
 }
 
-static int write_beside(const char *path, int (*write)(FILE *, void *), void *ctx)
+/* Open the file beside `path` that will take its place: -errno, or the descriptor with its name in *tmp. */
+static int open_beside(const char *path, char **tmp)
 {
-    char *tmp;
-    if (asprintf(&tmp, "%s.part.%ld", path, (long)getpid()) < 0) return -ENOMEM;
+    if (asprintf(tmp, "%s.part.%ld", path, (long)getpid()) < 0) return -ENOMEM;
     /* The name can be guessed: a link that somebody laid there is not followed. What a killed program of the same
      * number left is replaced. */
-    if (unlink(tmp) && errno != ENOENT) {
-        int gone = -errno;
-        free(tmp);
-        return gone;
-    }
-    int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    int fd =
+        unlink(*tmp) && errno != ENOENT ? -1 : open(*tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd >= 0) return fd;
+    int rc = -errno;
+    free(*tmp);
+    return rc;
+}
+
+/* fresh: nothing that exists may be replaced. */
+static int put_in_place(const char *tmp, const char *path, bool fresh)
+{
+    if (!fresh) return rename(tmp, path) ? -errno : 0;
+    if (!renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_NOREPLACE)) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -errno;
+    return access(path, F_OK) ? put_in_place(tmp, path, false) : -EEXIST; /* file systems that cannot tell */
+}
+
+static int write_beside(const char *path, bool fresh, int (*write)(FILE *, void *), void *ctx)
+{
+    char *tmp;
+    int fd = open_beside(path, &tmp);
+    if (fd < 0) return fd;
+    FILE *f = fdopen(fd, "w");
     int rc = f ? write_stream(f, write, ctx) : -errno;
     if (f && fclose(f) && !rc) rc = -errno;
-    if (!rc && rename(tmp, path)) rc = -errno;
-    if (rc && f) unlink(tmp);
+    if (!rc) rc = put_in_place(tmp, path, fresh);
+    if (rc) unlink(tmp);
     free(tmp);
     return rc;
+}
+
+int out_file_new(const char *path, int (*write)(FILE *to, void *ctx), void *ctx)
+{
+    struct stat st;
+    int rc = lstat(path, &st) ? write_beside(path, true, write, ctx) : -EEXIST;
+    return rc ? refuse(path, rc) : EXIT_FINE;
+}
+
+int out_file_possible(const char *path)
+{
+    char *tmp;
+    int fd = replaceable(path) ? open_beside(path, &tmp) : access(path, W_OK) ? -errno : 0;
+    if (fd <= 0) return fd;
+    close(fd);
+    unlink(tmp);
+    free(tmp);
+    return 0;
 }
 
 int out_file(const char *path, int (*write)(FILE *to, void *ctx), void *ctx)
@@ -199,7 +233,7 @@ int out_file(const char *path, int (*write)(FILE *to, void *ctx), void *ctx)
     if (!strcmp(path, "-")) {
         rc = write_stream(stdout, write, ctx);
     } else if (replaceable(path)) {
-        rc = write_beside(path, write, ctx);
+        rc = write_beside(path, false, write, ctx);
     } else {
         FILE *f = fopen(path, "we");
         rc = f ? write_stream(f, write, ctx) : -errno;

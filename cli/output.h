@@ -61,6 +61,10 @@ int out_stop_exit_code(void); /* 130, 143 or 129 */
 /* Let `write` fill the file: a temporary one in the same folder that takes its place when complete. `write` returns 0,
  * -errno, or -1: the stream took no more. Prints the reason and returns EXIT_OUTPUT when it cannot, else EXIT_FINE. */
 int out_file(const char *path, int (*write)(FILE *to, void *ctx), void *ctx);
+/* The same for a file that may not exist yet. */
+int out_file_new(const char *path, int (*write)(FILE *to, void *ctx), void *ctx);
+/* Could out_file() begin? Tries and leaves all as it was. 0 or -errno; prints nothing. */
+int out_file_possible(const char *path);
 
 /* "1,284,305" */
 char *out_thousands(char *buf, size_t n, double v);

@@ -11,6 +11,7 @@
 #include "exp_file.h"
 #include "exp_format.h"
 #include "fail_if.h"
+#include "output.h"
 #include "preflight.h"
 
 /* ------------------------------------------------------------------ --fail-if */
@@ -93,19 +94,15 @@ static int cannot_write(const char *path, int error)
     return EXIT_OUTPUT;
 }
 
-/* Opened as it will be, and left as it was. */
 static int try_to_write(const char *path)
 {
     struct stat st;
     if (!strcmp(path, "-")) return EXIT_FINE;
     bool there = !stat(path, &st);
-    if (there && S_ISDIR(st.st_mode)) return cannot_write(path, EISDIR);
-    if (there && !S_ISREG(st.st_mode)) return access(path, W_OK) ? cannot_write(path, errno) : EXIT_FINE;
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-    if (fd < 0) return cannot_write(path, errno);
-    close(fd);
-    if (!there) unlink(path);
-    return EXIT_FINE;
+    int rc = there && S_ISDIR(st.st_mode)  ? -EISDIR
+             : there && access(path, W_OK) ? -errno /* a file that may not be written is not replaced either */
+                                           : out_file_possible(path);
+    return rc ? cannot_write(path, -rc) : EXIT_FINE;
 }
 
 static int check_output(const char *verb, const char *const *path, size_t i, const char *const *inputs)

@@ -249,14 +249,14 @@ static bool pause_here(const struct learner *l, size_t i)
     return fgets(line, sizeof line, stdin) && line[0] != 'q';
 }
 
+static int put_text(FILE *f, void *ctx)
+{
+    return fputs(ctx, f) == EOF ? -1 : 0;
+}
+
 static int put_file(const char *const file[2])
 {
-    if (!file[0]) return EXIT_FINE;
-    FILE *f = fopen(file[0], "we");
-    int bad = !f || fputs(file[1], f) == EOF;
-    if (f) bad |= fclose(f) != 0;
-    if (bad) fprintf(stderr, "wakebal learn: cannot write %s: %s\n", file[0], strerror(errno));
-    return bad ? EXIT_OUTPUT : EXIT_FINE;
+    return file[0] ? out_file(file[0], put_text, (void *)file[1]) : EXIT_FINE;
 }
 
 static int take_step(const struct step *s, size_t i, const struct out_style *st)

@@ -9,6 +9,7 @@
 
 #include "exit_code.h"
 #include "options.h"
+#include "output.h"
 #include "templates.h"
 #include "verbs.h"
 
@@ -54,22 +55,25 @@ static void put_template(FILE *f, const char *text, const char *name)
     }
 }
 
+struct filling {
+    const char *text, *name;
+};
+
+static int fill_file(FILE *f, void *ctx)
+{
+    const struct filling *w = ctx;
+    put_template(f, w->text, w->name);
+    return 0;
+}
+
 static int put_file(const char *dir, const char *file, const char *text, const char *name)
 {
     char path[512];
+    struct filling w = {text, name};
     (void)snprintf(path, sizeof path, "%s/%s", dir, file);
-    FILE *f = fopen(path, "wx");
-    if (!f) {
-        fprintf(stderr, "error: %s: %s\n", path, strerror(errno));
-        return EXIT_OUTPUT;
-    }
-    put_template(f, text, name);
-    if (fclose(f)) {
-        fprintf(stderr, "error: %s: %s\n", path, strerror(errno));
-        return EXIT_OUTPUT;
-    }
-    printf("wrote %s\n", path);
-    return EXIT_FINE;
+    int rc = out_file_new(path, fill_file, &w);
+    if (rc == EXIT_FINE) printf("wrote %s\n", path);
+    return rc;
 }
 
 static int new_policy(const char *name)

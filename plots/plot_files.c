@@ -1,15 +1,41 @@
-/* plot_files.c - data, script and picture side by side; gnuplot in between. */
+/* plot_files.c - data, script and picture side by side; gnuplot in between.
+ *
+ * They are made in a folder of their own beside where they shall lie and renamed when they are whole: a program that
+ * is killed leaves that folder, and under their names what was there before. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "plot_inner.h"
 
 struct files {
     char *folder, *dat, *gp, *picture; /* names without folder; picture NULL for a terminal */
+    char *work;                        /* folder that they are made in; may be the same */
     bool temporary;
 };
+
+/* Devices and what lies behind a link are written in place. */
+static bool is_replaceable(const char *folder, const char *name)
+{
+    struct stat st;
+    char *path = plot_say("%s/%s", folder, name);
+    bool yes = lstat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
+    free(path);
+    return yes;
+}
+
+/* Where no folder can be made the files are tried in place, and what is wrong is told of them. */
+static char *choose_work(const struct files *n, const char *stem)
+{
+    bool beside = !n->temporary && is_replaceable(n->folder, n->dat) && is_replaceable(n->folder, n->gp) &&
+                  (!n->picture || is_replaceable(n->folder, n->picture));
+    char *work = plot_say("%s/%s.part.XXXXXX", n->folder, stem);
+    if (beside && mkdtemp(work)) return work;
+    free(work);
+    return plot_say("%s", n->folder);
+}
 
 static bool name_files(struct files *n, const struct plot_options *o)
 {
@@ -24,14 +50,15 @@ static bool name_files(struct files *n, const struct plot_options *o)
     n->dat = plot_say("%s.dat", stem);
     n->gp = plot_say("%s.gp", stem);
     n->picture = o->format == PLOT_TERMINAL ? NULL : plot_say("%s.%s", stem, plot_format_name[o->format]);
+    n->work = choose_work(n, stem);
     return true;
 }
 
 static FILE *open_in(const struct files *n, const char *name, char **why)
 {
-    char *path = plot_say("%s/%s", n->folder, name);
+    char *path = plot_say("%s/%s", n->work, name);
     FILE *f = fopen(path, "we");
-    if (!f) *why = plot_say("cannot write '%s': %s", path, strerror(errno));
+    if (!f) *why = plot_say("cannot write '%s/%s': %s", n->folder, name, strerror(errno));
     free(path);
     return f;
 }
@@ -80,7 +107,7 @@ static void print_picture(FILE *to, const char *text, bool colour)
 static void forget_date(const struct files *n)
 {
     static const char mark[] = "/CreationDate (D:", fixed[] = "19700101000000";
-    char *path = plot_say("%s/%s", n->folder, n->picture), *text = NULL;
+    char *path = plot_say("%s/%s", n->work, n->picture), *text = NULL;
     FILE *f = fopen(path, "r+e");
     free(path);
     if (!f) return;
@@ -103,7 +130,7 @@ static enum plot_status run(const struct files *n, const struct plot_input *in, 
         return PLOT_DONE;
     }
     char *out, *err;
-    int rc = plot_run_gnuplot(n->folder, n->gp, &out, &err);
+    int rc = plot_run_gnuplot(n->work, n->gp, &out, &err);
     enum plot_status st = rc < 0 ? PLOT_NO_GNUPLOT : rc ? PLOT_REFUSED : PLOT_DONE;
     if (st == PLOT_NO_GNUPLOT && n->temporary) *why = plot_say("cannot plot: gnuplot not found");
     if (st == PLOT_NO_GNUPLOT && !n->temporary)
@@ -121,16 +148,35 @@ static enum plot_status run(const struct files *n, const struct plot_input *in, 
     return st;
 }
 
+/* Put what is whole where it belongs: data and script also when nothing could be drawn of them. */
+static enum plot_status keep_files(const struct files *n, enum plot_status st, char **why)
+{
+    const char *name[] = {n->dat, n->gp, st == PLOT_DONE ? n->picture : NULL};
+    if (st == PLOT_NO_WRITE || !strcmp(n->work, n->folder)) return st;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(name) && name[i]; i++) {
+        char *from = plot_say("%s/%s", n->work, name[i]), *to = plot_say("%s/%s", n->folder, name[i]);
+        if (rename(from, to) && st == PLOT_DONE) {
+            *why = plot_say("cannot write '%s': %s", to, strerror(errno));
+            st = PLOT_NO_WRITE;
+        }
+        free(from);
+        free(to);
+    }
+    return st;
+}
+
 static void forget_files(struct files *n)
 {
-    const char *name[] = {n->dat, n->gp};
-    for (size_t i = 0; n->temporary && i < WB_ARRAY_SIZE(name); i++) {
-        char *path = plot_say("%s/%s", n->folder, name[i]);
+    const char *name[] = {n->dat, n->gp, n->picture};
+    bool gone = n->temporary || strcmp(n->work, n->folder) != 0;
+    for (size_t i = 0; gone && i < WB_ARRAY_SIZE(name) && name[i]; i++) {
+        char *path = plot_say("%s/%s", n->work, name[i]);
         unlink(path);
         free(path);
     }
-    if (n->temporary) rmdir(n->folder);
+    if (gone) rmdir(n->work);
     free(n->folder);
+    free(n->work);
     free(n->dat);
     free(n->gp);
     free(n->picture);
@@ -146,6 +192,7 @@ enum plot_status plot_make_files(struct plot_input *in, char **why)
     in->dat = n.dat;
     enum plot_status st = write_files(&n, in, why);
     if (st == PLOT_DONE) st = run(&n, in, why);
+    st = keep_files(&n, st, why);
     forget_files(&n);
     return st;
 }
