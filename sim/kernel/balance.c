@@ -88,7 +88,7 @@ void wb_scan_rq(struct wb_exec *x, cpu_id cpu)
 static void scan_word(struct wb_exec *x, uint32_t k, uint64_t which)
 {
     struct wb_sim *s = x->sim;
-    sim_time walk = (sim_time)__builtin_popcountll(which) * s->fn[WB_FN_SCAN_RQ].cost;
+    sim_time walk = (sim_time)__builtin_popcountll(which) * part_dur(s->fn[WB_FN_SCAN_RQ].part);
     sim_time lines = wb_line_read_set(s->hw, x->cpu, s->rq_lines + k * 64, which, s->now);
     wb_charge(x, WB_FN_SCAN_RQ, WB_CAT_LINE, walk + lines);
 }

@@ -31,6 +31,9 @@ static void build_cpu(struct wb_sim *s, cpu_id id)
     struct wb_cpu *c = &s->cpu[id];
     c->id = id;
     c->speed = c->pace = first_speed(s, id);
+    by_parts_set(c, BY_PARTS_SPEED, c->speed != SPEED_FULL);
+    by_parts_set(c, BY_PARTS_BIG, s->k.big_lock);
+    for (int level = 0; level <= WB_LEVEL_HARDIRQ; level++) seg_clear(c, (enum wb_level)level);
     c->smt_load_ppm = 1000000;
     c->rq.cpu = id;
     c->rq.policy = wb_sim_alloc(s, s->ops->rq_bytes);

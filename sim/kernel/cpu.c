@@ -32,7 +32,36 @@ void acct_add(struct wb_sim *s, struct wb_cpu *c, uint16_t fn, enum wb_cat cat, 
 {
     c->acct[cat] += dur;
     s->fn_time[fn] += dur;
-    if (WB_UNLIKELY(c->elide.measuring)) elide_log(c, fn, cat, dur);
+    if (WB_UNLIKELY(c->by_parts & BY_PARTS_LOGGED)) elide_log(c, fn, cat, dur);
+}
+
+/* The parts go on the accounts, or off them again. */
+static void seg_book(struct wb_sim *s, const struct wb_seg *g, bool on)
+{
+    struct wb_cpu *c = g->cpu;
+    for (uint32_t i = 0; i < g->nparts; i++) {
+        sim_time dur = on ? part_dur(g->part[i]) : -part_dur(g->part[i]);
+        c->acct[part_cat(g->part[i])] += dur;
+        s->fn_time[part_fn(g->part[i])] += dur;
+    }
+}
+
+void seg_clear(struct wb_cpu *c, enum wb_level level)
+{
+    c->seg[level] = (struct wb_seg){.cpu = c};
+}
+
+void seg_shelve(struct wb_sim *s, struct wb_seg *g)
+{
+    if (g->state != WB_SEG_OPEN || !g->nparts) return;
+    seg_book(s, g, false);
+    g->state = WB_SEG_SHELVED;
+}
+
+void seg_set_stage(struct wb_exec *x, uint32_t stage)
+{
+    seg_shelve(x->sim, x->seg);
+    x->seg->stage = (uint16_t)(stage + 1);
 }
 
 /* Account `elapsed` to the parts in their order and take it off the work. */
@@ -69,43 +98,74 @@ static void seg_consume(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x, s
 
 /* ---- charges ---- */
 
-void wb_charge(struct wb_exec *x, uint16_t fn, enum wb_cat cat, sim_time dur)
+/* More is charged to work that waited. */
+WB_APART static void charge_shelved(struct wb_exec *x, uint64_t part)
 {
     struct wb_seg *g = x->seg;
+    WB_CHECK(g->state != WB_SEG_STARTED, "a charge to a segment of cpu %u that is under way", g->cpu->id);
+    seg_book(x->sim, g, true);
+    g->state = WB_SEG_OPEN;
+    charge_part(x, part);
+}
+
+/* More of the last part. A full segment lends its last label: time stays exact, the profile is off by one small
+ * part. */
+WB_APART static void charge_last(struct wb_exec *x, sim_time dur)
+{
+    struct wb_seg *g = x->seg;
+    uint64_t *last = &g->part[g->nparts - 1u];
+    WB_CHECK(part_dur(*last) + dur < PART_MAX, "a segment of more than 70 s");
+    *last += dur << PART_SHIFT;
+    g->sum += dur;
+    g->cpu->acct[part_cat(*last)] += dur;
+    x->sim->fn_time[part_fn(*last)] += dur;
+}
+
+/* One more part, or more of the last one. What is seldom is apart, so that nothing needs saving here. */
+void charge_part(struct wb_exec *x, uint64_t part)
+{
+    struct wb_seg *g = x->seg;
+    uint32_t n = g->nparts;
+    sim_time dur = part_dur(part);
+    if (WB_UNLIKELY(g->state != WB_SEG_OPEN)) {
+        charge_shelved(x, part);
+        return;
+    }
+    if (n && (n == WB_SEG_PARTS || !((g->part[n - 1] ^ part) << (64 - PART_SHIFT)))) {
+        charge_last(x, dur);
+        return;
+    }
+    g->part[n] = part;
+    g->nparts = (uint8_t)(n + 1);
+    g->sum += dur;
+    g->cpu->acct[part_cat(part)] += dur;
+    x->sim->fn_time[part_fn(part)] += dur;
+}
+
+void wb_charge(struct wb_exec *x, uint16_t fn, enum wb_cat cat, sim_time dur)
+{
     x->caller = fn;
     if (!dur) return;
-    WB_CHECK(!g->started && dur < PART_MAX, "charge of %llu ps to a segment that is under way, or of more than 70 s",
-             (unsigned long long)dur);
-    uint64_t label = part_make(0, fn, cat), n = g->nparts;
-    g->sum += dur;
-    if (n) {
-        uint64_t last = g->part[n - 1];
-        /* A full segment lends its last label: time stays exact, the profile is off by one small part. */
-        if ((last & ((1ull << PART_SHIFT) - 1)) == label || n == WB_SEG_PARTS) {
-            WB_CHECK(part_dur(last) + dur < PART_MAX, "a segment of more than 70 s");
-            g->part[n - 1] = last + (dur << PART_SHIFT);
-            return;
-        }
-    }
-    g->part[n] = dur << PART_SHIFT | label;
-    g->nparts = (uint8_t)(n + 1);
+    WB_CHECK(dur < PART_MAX, "charge of %llu ps: more than 70 s", (unsigned long long)dur);
+    charge_part(x, part_make(dur, fn, cat));
 }
 
 void wb_charge_fn_n(struct wb_exec *x, uint16_t fn, uint32_t n)
 {
-    const struct fn_row *r = &x->sim->fn[fn];
-    wb_charge(x, fn, (enum wb_cat)r->cat, r->cost * n);
+    uint64_t one = x->sim->fn[fn].part;
+    wb_charge(x, fn, part_cat(one), part_dur(one) * n);
 }
 
 void wb_charge_fn_as(struct wb_exec *x, uint16_t fn, uint32_t n, enum wb_cat cat)
 {
-    wb_charge(x, fn, cat, x->sim->fn[fn].cost * n);
+    wb_charge(x, fn, cat, part_dur(x->sim->fn[fn].part) * n);
 }
 
 void wb_charge_fn(struct wb_exec *x, uint16_t fn)
 {
-    const struct fn_row *r = &x->sim->fn[fn];
-    wb_charge(x, fn, (enum wb_cat)r->cat, r->cost);
+    uint64_t part = x->sim->fn[fn].part;
+    x->caller = fn;
+    if (part_dur(part)) charge_part(x, part);
 }
 
 sim_time wb_now(const struct wb_exec *x)
@@ -168,43 +228,54 @@ static uint32_t current_pace(const struct wb_sim *s, const struct wb_cpu *c, con
 
 /* ---- segments ---- */
 
+/* It is over: what was not booked before is now. */
 static void segment_finish(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
 {
-    if (WB_LIKELY(c->pace == SPEED_FULL)) { /* every part takes its nominal time */
-        WB_DEBUG_CHECK(s->now - c->since == seg_wall(x->seg, c->pace), "a segment of another length");
-        for (uint32_t i = 0; i < x->seg->nparts; i++)
-            acct_add(s, c, part_fn(x->seg->part[i]), part_cat(x->seg->part[i]), part_dur(x->seg->part[i]));
-        x->seg->nparts = 0;
-        x->seg->sum = 0;
-    } else {
-        sim_time left = s->now - c->since;
-        for (uint32_t i = 0; i < x->seg->nparts; i++) {
-            uint64_t p = x->seg->part[i];
-            sim_time wall = part_wall(p, x->seg->stage != 0, c->pace);
-            acct_add(s, c, part_fn(p), part_cat(p), wall);
-            left -= wall;
-        }
-        WB_CHECK(left == 0, "a segment of another length");
-        x->seg->nparts = 0;
-        x->seg->sum = 0;
+    struct wb_seg *g = x->seg;
+    sim_time left = s->now - c->since;
+    for (uint32_t i = 0; i < g->nparts; i++) {
+        uint64_t p = g->part[i];
+        sim_time wall = part_wall(p, g->stage != 0, c->pace);
+        acct_add(s, c, part_fn(p), part_cat(p), wall);
+        left -= wall;
     }
+    WB_CHECK(left == 0, "a segment of another length");
+    g->nparts = 0;
+    g->sum = 0;
     c->since = s->now;
-    x->seg->started = false;
-    if (x->seg->joined) stage_leave(s, c, x);
-    x->seg->stage = 0;
+    g->state = WB_SEG_OPEN;
+    if (g->joined) stage_leave(s, c, x);
+    g->stage = 0;
+}
+
+/* Time passes to the end of work that is booked and runs at full speed. */
+static inline void segment_pass(struct wb_sim *s, struct wb_cpu *c, struct wb_seg *g, sim_time end)
+{
+    s->now = c->since = end;
+    s->passed = c;
+    s->inlined++;
+    g->nparts = 0;
+    g->sum = 0;
 }
 
 /* Let the segment pass. true: it has, inline. false: its end is an event. */
 WB_APART static bool segment_begin(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
 {
-    x->seg->started = true;
+    struct wb_seg *g = x->seg;
     c->since = s->now;
-    if (x->seg->stage && !x->seg->joined) stage_join(s, c, x);
+    if (g->stage && !g->joined) stage_join(s, c, x);
     c->pace = current_pace(s, c, x);
-    sim_time end = s->now + seg_wall(x->seg, c->pace);
-    if (event_may_run_to(s, end, c->id, c->evno + 1)) {
+    sim_time end = s->now + seg_wall(g, c->pace);
+    bool inlined = event_may_run_to(s, end, c->id, c->evno + 1);
+    if (inlined && g->state == WB_SEG_OPEN && !c->by_parts) {
+        segment_pass(s, c, g, end);
+        return true;
+    }
+    seg_shelve(s, g);
+    g->state = WB_SEG_STARTED;
+    if (inlined) {
         s->now = end;
-        s->at = (struct evq_entry){.time = end, .key = evq_key(EV_SEGMENT, c->id, c->evno + 1)};
+        s->passed = c;
         s->inlined++;
         segment_finish(s, c, x);
         return true;
@@ -212,28 +283,6 @@ WB_APART static bool segment_begin(struct wb_sim *s, struct wb_cpu *c, struct wb
     c->ev = ++c->evno;
     event_post(s, end, EV_SEGMENT, c->id, c->ev);
     return false;
-}
-
-/* The usual case of segment_begin(): plain work at full speed that ends before anything else happens. true: it has
- * passed. What else there may be to do is false here and done there. */
-static inline bool segment_passes(struct wb_sim *s, struct wb_cpu *c, struct wb_seg *g)
-{
-    sim_time end = s->now + g->sum;
-    if (WB_UNLIKELY(!s->horizon_valid || end >= s->horizon.time || (s->steps & LOOK_UP) == LOOK_UP)) return false;
-    if (WB_UNLIKELY(c->speed != SPEED_FULL || g->stage || c->elide.measuring)) return false;
-    s->steps++;
-    s->now = c->since = end;
-    s->at = (struct evq_entry){.time = end, .key = evq_key(EV_SEGMENT, c->id, c->evno + 1)};
-    s->inlined++;
-    const uint64_t *part = g->part, *last = part + g->nparts;
-    g->nparts = 0;
-    g->sum = 0;
-    do {
-        uint64_t p = *part;
-        c->acct[part_cat(p)] += part_dur(p);
-        s->fn_time[part_fn(p)] += part_dur(p);
-    } while (++part < last);
-    return true;
 }
 
 /* Account what has passed; the work left stays in the context. */
@@ -276,6 +325,14 @@ void cpu_segment_end(struct wb_sim *s, struct wb_cpu *c)
     cpu_run(c, s);
 }
 
+void by_parts_set(struct wb_cpu *c, enum by_parts why, bool is)
+{
+    if (is)
+        c->by_parts |= why;
+    else
+        c->by_parts &= ~(uint32_t)why;
+}
+
 /* What an SMT sibling's change of load does to this core's other threads. */
 void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm)
 {
@@ -293,6 +350,7 @@ void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm)
         uint64_t ppm = wb_smt_speed_ppm(s->machine, others);
         tick_catch_up(s, o);
         o->speed = (uint32_t)((ppm << SPEED_SHIFT) / 1000000);
+        by_parts_set(o, BY_PARTS_SPEED, o->speed != SPEED_FULL);
         if (o->ev && !o->ctx->seg->stage) cpu_repace(s, o);
     }
 }
@@ -425,7 +483,8 @@ static inline bool is_interrupted(const struct wb_cpu *c, const struct wb_exec *
     return WB_UNLIKELY(c->pending | c->softirqs) && (takes_irq(c, x) || takes_softirq(c, x));
 }
 
-bool wb_flush_now(struct wb_exec *x)
+/* There is more to do, or to look at, than to let the time pass. */
+WB_APART static bool flush_apart(struct wb_exec *x)
 {
     struct wb_cpu *c = cpu_of(x);
     if (WB_UNLIKELY(x->big == WB_BIG_WANTED)) {
@@ -433,8 +492,18 @@ bool wb_flush_now(struct wb_exec *x)
         return false;
     }
     if (is_interrupted(c, x)) return false;
-    if (!x->seg->nparts) return true;
-    return segment_passes(x->sim, c, x->seg) || segment_begin(x->sim, c, x);
+    return !x->seg->nparts || segment_begin(x->sim, c, x);
+}
+
+/* The usual case is plain work at full speed that ends before anything else happens. */
+bool wb_flush_now(struct wb_exec *x)
+{
+    struct wb_sim *s = x->sim;
+    struct wb_seg *g = x->seg;
+    sim_time end = s->now + g->sum;
+    if (WB_UNLIKELY(end >= s->passes_before || g->state != WB_SEG_OPEN || g->cpu->attention)) return flush_apart(x);
+    if (g->nparts) segment_pass(s, g->cpu, g, end);
+    return true;
 }
 
 /* A call costs no trip through cpu_run() unless something is to be done there first. */
@@ -467,7 +536,8 @@ struct preempted {
     struct wb_frame h; /* note: it was in user mode */
     uint16_t stage;
     uint8_t nparts;
-    bool started, joined;
+    uint8_t state;
+    bool joined;
     uint64_t part[]; /* nparts of them: mostly one */
 };
 
@@ -482,7 +552,8 @@ static enum wb_ret preempted_step(struct wb_exec *x, void *frame)
         return WB_AGAIN;
     }
     WB_FLUSH(x, f);
-    *x->seg = (struct wb_seg){.nparts = f->nparts, .started = f->started, .joined = f->joined, .stage = f->stage};
+    *x->seg = (struct wb_seg){
+        .nparts = f->nparts, .state = f->state, .joined = f->joined, .stage = f->stage, .cpu = cpu_of(x)};
     for (uint32_t i = 0; i < f->nparts; i++) {
         x->seg->part[i] = f->part[i];
         x->seg->sum += part_dur(f->part[i]);
@@ -495,14 +566,15 @@ static void preempt(struct wb_exec *x)
 {
     struct wb_seg *g = x->seg;
     size_t parts = g->nparts * sizeof g->part[0];
+    seg_shelve(x->sim, g);
     struct preempted *f = wb_push(x, preempted_step, sizeof *f + parts);
     f->h.note = x->user;
     f->nparts = g->nparts;
-    f->started = g->started;
+    f->state = g->state;
     f->joined = g->joined;
     f->stage = g->stage;
     memcpy(f->part, g->part, parts);
-    *g = (struct wb_seg){.nparts = 0};
+    seg_clear(g->cpu, WB_LEVEL_TASK);
     x->user = 0;
 }
 
@@ -522,10 +594,12 @@ static bool step(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
     case WB_AGAIN: return true;
     case WB_RUN:
         if (c->ev) return false;
-        x->seg->started = x->seg->nparts != 0;
+        seg_shelve(s, x->seg);
+        if (x->seg->nparts) x->seg->state = WB_SEG_STARTED;
         return true;
     case WB_DONE: pop(x); return true;
     case WB_PARK:
+        seg_shelve(s, x->seg);
         c->mode = CPU_SPIN;
         c->since = s->now;
         return false;
@@ -534,7 +608,10 @@ static bool step(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
         c->ctx->cpu = c->id;
         c->ctx->seg = &c->seg[WB_LEVEL_TASK];
         return true;
-    case WB_HALT: idle_halt(s, c); return c->mode != CPU_HALT;
+    case WB_HALT:
+        seg_shelve(s, x->seg);
+        idle_halt(s, c);
+        return c->mode != CPU_HALT;
     }
     return true;
 }
@@ -558,7 +635,10 @@ void cpu_run(struct wb_cpu *c, struct wb_sim *s)
         struct wb_exec *x = c->ctx;
         if (WB_UNLIKELY(!(++s->steps & LOOK_UP))) {
             sim_look_up(s, c);
-            if (s->broken_off || s->stalled) return;
+            if (s->broken_off || s->stalled) {
+                seg_shelve(s, x->seg);
+                return;
+            }
         }
         if (is_interrupted(c, x)) {
             if (takes_irq(c, x))
@@ -577,7 +657,7 @@ void cpu_run(struct wb_cpu *c, struct wb_sim *s)
             c->check_resched = false;
             if (preempts_here(s, c, x)) preempt(x);
         }
-        if (x->seg->started) {
+        if (x->seg->state == WB_SEG_STARTED) {
             if (!segment_begin(s, c, x)) return;
             continue;
         }

@@ -61,7 +61,7 @@ struct wb_exec *wb_drive_context(struct wb_sim *s, cpu_id cpu, enum wb_level lev
     x->task = c->rq.curr;
     x->cpu = cpu;
     x->seg = &c->seg[level];
-    *x->seg = (struct wb_seg){0};
+    seg_clear(c, level);
     c->nkick = 0;
     return x;
 }
@@ -76,7 +76,7 @@ static void look_only(struct wb_sim *s, cpu_id cpu, const struct wb_balance_ops 
         b.moved = b.loops = 0;
         b.started = s->now;
         (void)o->find(x, &b);
-        *x->seg = (struct wb_seg){0};
+        seg_clear(&s->cpu[cpu], WB_LEVEL_SOFTIRQ);
         if (o->done(x, &b, false) == WB_BAL_STOP) break;
     }
     o->end(x, &b);
@@ -139,7 +139,7 @@ struct wb_drive_pull wb_drive_newidle(struct wb_sim *s, cpu_id cpu)
     while (o->next(x, &b)) {
         b.src = WB_NO_CPU;
         bool found = o->find(x, &b);
-        *x->seg = (struct wb_seg){0};
+        seg_clear(&s->cpu[cpu], WB_LEVEL_TASK);
         if (found && b.src != WB_NO_CPU && has_waiting(s, b.src))
             return (struct wb_drive_pull){.src = b.src, .depth = b.sd->depth, .rule = rule_of(s, b.rule)};
     }

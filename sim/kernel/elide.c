@@ -23,8 +23,9 @@ void elide_log(struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur)
 void tick_measure(struct wb_sim *s, struct wb_cpu *c)
 {
     struct tick_elision *e = &c->elide;
-    e->measuring = !s->no_elide && !s->tracing && s->topo->nsmt == 1 && c->mode == CPU_HALT && !c->pending &&
-                   !c->rq.need_resched && !e->catching_up;
+    by_parts_set(c, BY_PARTS_LOGGED,
+                 !s->no_elide && !s->tracing && s->topo->nsmt == 1 && c->mode == CPU_HALT && !c->pending &&
+                     !c->rq.need_resched && !e->catching_up);
     e->nlog = 0;
     e->started = s->now;
     e->irqs = c->irqs;
@@ -56,8 +57,8 @@ static bool was_plain(const struct wb_sim *s, const struct wb_cpu *c)
 void tick_consider_skip(struct wb_sim *s, struct wb_cpu *c)
 {
     struct tick_elision *e = &c->elide;
-    if (!e->measuring) return;
-    e->measuring = false;
+    if (!(c->by_parts & BY_PARTS_LOGGED)) return;
+    by_parts_set(c, BY_PARTS_LOGGED, false);
     if (!was_plain(s, c) || !s->ops->tick_idle_for || !s->ops->tick_closed || !tickring_ticks(&s->ticks, c->id)) return;
     uint64_t k = s->ops->tick_idle_for(s, &c->rq);
     if (!k) return;
@@ -70,7 +71,7 @@ void tick_consider_skip(struct wb_sim *s, struct wb_cpu *c)
     e->active = true;
     wb_mask_set(&s->behind, c->id);
     tickring_skip(&s->ticks, c->id, k);
-    s->horizon_valid = false;
+    horizon_forget(s);
 }
 
 /* Everything a plain tick at `when` did, except to the policy. */
@@ -93,24 +94,26 @@ static bool due(const struct wb_sim *s, const struct wb_cpu *c)
     const struct tick_elision *e = &c->elide;
     if (e->next == e->until) return false;
     struct evq_entry t = {.time = tickring_time(&s->ticks, c->id, e->next), .key = evq_key(EV_TICK, c->id, e->next)};
-    return evq_before(&t, &s->at);
+    struct evq_entry at = sim_at(s);
+    return evq_before(&t, &at);
 }
 
 /* A skipped tick is under way: run it for real, but not past the present. */
 static void run_up_to_now(struct wb_sim *s, struct wb_cpu *c, sim_time when)
 {
-    struct evq_entry limit = s->limit, at = s->at;
+    struct evq_entry limit = s->limit, at = sim_at(s);
     cpu_id cpu = wb_where.cpu;
     sim_time now = s->now;
     c->elide.catching_up = true;
     s->catching_up++;
-    s->horizon_valid = false;
+    horizon_forget(s);
     s->limit = at;
     s->now = when;
     irq_raise(s, c, IRQ_TICK);
     s->now = now;
     s->limit = limit;
     s->at = at;
+    s->passed = NULL;
     wb_where.cpu = cpu;
     c->elide.catching_up = false;
     s->catching_up--;
@@ -138,8 +141,9 @@ void tick_catch_up(struct wb_sim *s, struct wb_cpu *c)
         n++;
     }
     if (n) s->ops->tick_closed(s, &c->rq, n, c->rq.last_tick);
-    tickring_start_after(&s->ticks, c->id, &s->at);
-    s->horizon_valid = false;
+    struct evq_entry at = sim_at(s);
+    tickring_start_after(&s->ticks, c->id, &at);
+    horizon_forget(s);
     if (under_way) run_up_to_now(s, c, under_way);
 }
 

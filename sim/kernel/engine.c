@@ -21,20 +21,24 @@ static const struct evq_entry *horizon(struct wb_sim *s)
     struct evq_entry q = queue_next(s);
     s->horizon = *earlier(earlier(&q, tickring_peek(&s->ticks)), &s->limit);
     s->horizon_valid = !s->no_inline && !s->stopped && !s->catching_up;
+    s->passes_before = s->horizon_valid ? s->horizon.time : 0;
     return &s->horizon;
 }
 
 void engine_stop(struct wb_sim *s)
 {
     s->stopped = true;
-    s->horizon_valid = false;
+    horizon_forget(s);
 }
 
 void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter)
 {
     WB_CHECK(when >= s->now, "event %d of %u in the past: %llu", (int)class, entity, (unsigned long long)when);
     struct evq_entry e = {.time = when, .key = evq_key(class, entity, counter)};
-    if (evq_before(&e, &s->horizon)) s->horizon = e;
+    if (evq_before(&e, &s->horizon)) {
+        s->horizon = e;
+        if (s->horizon_valid) s->passes_before = when;
+    }
     if (s->hole) {
         s->hole = false;
         evq_replace_top(&s->q, e);
@@ -149,6 +153,7 @@ static void handle(struct wb_sim *s, const struct evq_entry *e)
 {
     s->now = e->time;
     s->at = *e;
+    s->passed = NULL;
     wb_where.now = e->time;
     s->popped++;
     handler[evq_class(e->key)](s, evq_entity(e->key), evq_counter(e->key));
@@ -158,7 +163,7 @@ static void handle_queue(struct wb_sim *s)
 {
     struct evq_entry e = *evq_peek(&s->q);
     s->hole = true;
-    s->horizon_valid = false;
+    horizon_forget(s);
     handle(s, &e);
     if (!s->hole) return;
     s->hole = false;
@@ -178,7 +183,7 @@ bool wb_sim_step_to(struct wb_sim *s, sim_time until)
 {
     /* Everything at `until` itself still happens. */
     s->limit = (struct evq_entry){.time = until, .key = UINT64_MAX};
-    s->horizon_valid = false;
+    horizon_forget(s);
     while (!s->stopped) {
         if (WB_UNLIKELY(!(++s->steps & LOOK_UP))) sim_look_up(s, NULL);
         const struct evq_entry *t = tickring_peek(&s->ticks);
@@ -191,10 +196,11 @@ bool wb_sim_step_to(struct wb_sim *s, sim_time until)
             cpu_id cpu = evq_entity(t->key);
             s->now = t->time;
             s->at = *t;
+            s->passed = NULL;
             wb_where.now = t->time;
             s->popped++;
             tickring_advance(&s->ticks);
-            s->horizon_valid = false;
+            horizon_forget(s);
             tick_event(s, cpu);
         } else {
             handle_queue(s);

@@ -48,6 +48,7 @@ bool irq_enter(struct wb_sim *s, struct wb_cpu *c)
     c->irqs++;
     struct wb_exec *x = &c->irq;
     c->irq_below = c->ctx;
+    seg_shelve(s, c->ctx->seg);
     c->ctx = x;
     x->task = c->rq.curr;
     x->cpu = c->id;
@@ -71,6 +72,7 @@ bool softirq_enter(struct wb_sim *s, struct wb_cpu *c)
     struct wb_exec *x = &c->softirq;
     WB_CHECK(s->softirq_push[nr], "softirq %d has no handler", (int)nr);
     c->softirq_below = c->ctx;
+    seg_shelve(s, c->ctx->seg);
     c->ctx = x;
     x->task = c->rq.curr;
     x->cpu = c->id;

@@ -18,7 +18,7 @@ static enum wb_ret stages_step(struct wb_exec *x, void *frame)
     WB_FLUSH(x, f);
     for (; f->i < f->n; f->i++) {
         wb_charge(x, f->fn, WB_CAT_REFILL, f->stage[f->i].time);
-        x->seg->stage = (uint16_t)(x->top + ((uint8_t *)&f->stage[f->i] - (uint8_t *)f) + 1);
+        seg_set_stage(x, (uint32_t)(x->top + ((uint8_t *)&f->stage[f->i] - (uint8_t *)f)));
         WB_FLUSH(x, f);
     }
     WB_END();
@@ -26,7 +26,7 @@ static enum wb_ret stages_step(struct wb_exec *x, void *frame)
 
 static void charge_core(struct wb_exec *x, sim_time core, uint16_t fn)
 {
-    if (core) wb_charge(x, fn, (enum wb_cat)x->sim->fn[fn].cat, core);
+    if (core) wb_charge(x, fn, part_cat(x->sim->fn[fn].part), core);
 }
 
 static bool charge_touch(struct wb_exec *x, const struct wb_touch *t, uint16_t fn)

@@ -87,12 +87,13 @@ uint16_t wb_fn_id(struct wb_sim *s, const char *name, enum wb_cat cat, sim_time 
     (void)snprintf(path, sizeof path, "kernel.path.%s", name);
     uint32_t id;
     r->name = sim_intern(s, name, &id);
-    r->cat = (uint8_t)cat;
-    r->cost = def_ps;
+    sim_time cost = def_ps;
     if (wb_cfg_row(s->cfg, path)) {
         const struct wb_machine_spec *m = wb_machine_costs(s->machine);
-        r->cost = wb_cfg_cost(s->cfg, path, m->clock_hz, m->cpi_ppm);
+        cost = wb_cfg_cost(s->cfg, path, m->clock_hz, m->cpi_ppm);
     }
+    WB_CHECK(cost < PART_MAX, "%s takes %llu ps: more than 70 s", path, (unsigned long long)cost);
+    r->part = part_make(cost, (uint16_t)s->nfn, cat);
     return (uint16_t)s->nfn++;
 }
 

@@ -70,7 +70,6 @@ enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VE
 #define ELIDE_LOG 16u
 
 struct tick_elision {
-    bool measuring;                 /* a tick that found the CPU halted is being run: what it accounts is logged */
     bool active;                    /* ticks are being skipped */
     bool catching_up;               /* a skipped tick is really run, up to now */
     uint8_t nlog;                   /* > ELIDE_LOG: too long to be plain */
@@ -106,15 +105,27 @@ struct spinning {
     struct wb_exec *next;
 };
 
+enum by_parts {
+    BY_PARTS_SPEED = 1,  /* it computes at another speed than SPEED_FULL */
+    BY_PARTS_LOGGED = 2, /* a tick is measured (elide.c) */
+    BY_PARTS_BIG = 4     /* the first flush of a system call may have to take the one kernel lock */
+};
+
 struct wb_cpu {
     cpu_id id;
     uint8_t mode;       /* enum cpu_mode */
     bool check_resched; /* returning from an interrupt */
     bool nohz_kick;     /* asked to balance for the idle CPUs */
     bool ipi_arrived;   /* a reschedule interrupt is pending that came as an interrupt */
-    uint32_t pending;   /* 1 << enum irq_vector */
-    uint32_t softirqs;  /* 1 << enum wb_softirq */
-    uint32_t nkick;     /* CPUs to kick once the current work is flushed (KICK_ALL) */
+    union {             /* what makes a flush more than a moment that passes, all at one glance */
+        struct {
+            uint16_t pending;  /* 1 << enum irq_vector */
+            uint16_t softirqs; /* 1 << enum wb_softirq */
+            uint32_t by_parts; /* enum by_parts: segments are worked off part by part */
+        };
+        uint64_t attention;
+    };
+    uint32_t nkick; /* CPUs to kick once the current work is flushed (KICK_ALL) */
     cpu_id kick[KICKS_MAX];
     uint32_t speed; /* of computing, of SPEED_FULL */
     uint32_t pace;  /* of the segment under way */
@@ -218,8 +229,7 @@ struct idle_while_waiting {      /* work conservation, measured */
 
 struct fn_row {
     const char *name;
-    uint8_t cat;
-    sim_time cost;
+    uint64_t part; /* of a segment: one path cost in its own category */
     sim_time base; /* of fn_time[], when the warm-up ended */
 };
 
@@ -228,9 +238,11 @@ struct wb_sim {
     /* Nobody may run past this entry: the earliest event that somebody else cares for. */
     struct evq_entry limit; /* run-ahead stops here (until, or catch-up) */
     struct evq q;
-    struct evq_entry at;      /* place of what is being done in the total order of events */
+    struct evq_entry at;      /* place of the last event in the total order of events; see sim_at() */
+    struct wb_cpu *passed;    /* whose segment has passed inline since, or NULL */
     struct evq_entry horizon; /* the earliest of limit, queue and ticks, while horizon_valid */
     bool horizon_valid;       /* then nobody catches up, and work may run inline at all */
+    sim_time passes_before;   /* work that ends before may run inline: horizon.time while that is valid, or 0 */
     uint8_t catching_up;      /* CPUs that run a skipped tick */
     bool hole;                /* the top of q is being handled and will be replaced by the next push */
     struct tickring ticks;
@@ -348,6 +360,10 @@ static inline uint16_t spin_label(const struct wb_exec *x, uint16_t own)
     return x->sim->k.locks_to_caller ? x->caller : own;
 }
 void acct_add(struct wb_sim *s, struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur);
+void charge_part(struct wb_exec *x, uint64_t part); /* of more than no time; see part_make() */
+void seg_clear(struct wb_cpu *c, enum wb_level level);
+void seg_set_stage(struct wb_exec *x, uint32_t stage); /* what was charged is paced by the stage at that offset */
+void seg_shelve(struct wb_sim *s, struct wb_seg *g);   /* who charged it does not go on at once */
 
 /* ---- irq.c ---- */
 void irq_raise(struct wb_sim *s, struct wb_cpu *c, enum irq_vector v);
@@ -382,6 +398,7 @@ void task_gone(struct wb_sim *s, struct wb_task *t); /* it has exited and left i
 void big_lock_push(struct wb_exec *x);    /* biglock.c: take the kernel lock that entering the kernel has asked for */
 void schedule_preempt(struct wb_exec *x); /* schedule() that does not put a sleeper to sleep (PREEMPT_ACTIVE) */
 void engine_stop(struct wb_sim *s);       /* nothing happens any more */
+void by_parts_set(struct wb_cpu *c, enum by_parts why, bool is);
 void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter);
 bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter);
 void lock_granted(struct wb_sim *s, struct wb_cpu *c);
@@ -460,7 +477,19 @@ static inline enum wb_cat part_cat(uint64_t p)
 static inline struct wb_cpu *cpu_of(const struct wb_exec *x)
 {
     WB_DEBUG_CHECK(x->seg == &x->sim->cpu[x->cpu].seg[x->level], "a context that does not run, of cpu %u", x->cpu);
-    return (struct wb_cpu *)(void *)((uint8_t *)(x->seg - x->level) - offsetof(struct wb_cpu, seg));
+    return x->seg->cpu;
+}
+/* The earliest event that anybody waits for may be another one now. */
+static inline void horizon_forget(struct wb_sim *s)
+{
+    s->horizon_valid = false;
+    s->passes_before = 0;
+}
+/* Place of what is being done in the total order of events. */
+static inline struct evq_entry sim_at(const struct wb_sim *s)
+{
+    if (!s->passed) return s->at;
+    return (struct evq_entry){.time = s->now, .key = evq_key(EV_SEGMENT, s->passed->id, s->passed->evno + 1)};
 }
 static inline struct spinning *spin_of(const struct wb_exec *x)
 {

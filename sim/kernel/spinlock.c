@@ -26,22 +26,19 @@ static enum wb_line_op built(const struct wb_exec *x, enum wb_line_op op)
 
 static void use_line(struct wb_exec *x, uint32_t line, int kind, uint16_t fn, sim_time when)
 {
-    struct wb_line_cost cost;
-    wb_line_access(x->sim->hw, x->cpu, line, built(x, (enum wb_line_op)kind), when, &cost);
-    if (cost.queue + cost.transfer) wb_charge(x, fn, WB_CAT_LINE, cost.queue + cost.transfer);
-    if (cost.local) wb_charge(x, fn, (enum wb_cat)x->sim->fn[fn].cat, cost.local);
+    struct wb_line_time t = wb_line_time(x->sim->hw, x->cpu, line, built(x, (enum wb_line_op)kind), when);
+    x->caller = fn;
+    if (t.wait) charge_part(x, part_make(t.wait, fn, WB_CAT_LINE));
+    if (t.local) charge_part(x, part_make(t.local, fn, part_cat(x->sim->fn[fn].part)));
 }
 
 /* The line of a lock, under the label of its function or of who called it. */
 static void spin_line(struct wb_exec *x, uint32_t line, enum wb_line_op op, uint16_t fn)
 {
-    struct wb_line_cost cost;
-    uint16_t caller = x->caller;
-    wb_line_access(x->sim->hw, x->cpu, line, built(x, op), x->sim->now, &cost);
+    struct wb_line_time t = wb_line_time(x->sim->hw, x->cpu, line, built(x, op), x->sim->now);
     fn = spin_label(x, fn);
-    if (cost.queue + cost.transfer) wb_charge(x, fn, WB_CAT_LINE, cost.queue + cost.transfer);
-    if (cost.local) wb_charge(x, fn, WB_CAT_LOCK, cost.local);
-    x->caller = caller;
+    if (t.wait) charge_part(x, part_make(t.wait, fn, WB_CAT_LINE));
+    if (t.local) charge_part(x, part_make(t.local, fn, WB_CAT_LOCK));
 }
 
 void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn)

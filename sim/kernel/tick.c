@@ -81,13 +81,13 @@ void tick_event(struct wb_sim *s, cpu_id cpu)
 void wb_tick_stop(struct wb_sim *s, cpu_id cpu)
 {
     tickring_stop(&s->ticks, cpu);
-    s->horizon_valid = false;
+    horizon_forget(s);
 }
 
 void wb_tick_start(struct wb_sim *s, cpu_id cpu)
 {
     if (!tickring_ticks(&s->ticks, cpu)) tickring_start(&s->ticks, cpu, s->now + 1);
-    s->horizon_valid = false;
+    horizon_forget(s);
 }
 
 uint64_t wb_jiffies(const struct wb_sim *s)

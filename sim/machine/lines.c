@@ -427,30 +427,36 @@ static inline void access_line(struct wb_machine_state *s, cpu_id cpu, line_id i
         become_shared(s, id, cpu);
 }
 
-/* Somebody else has a copy, or nobody; or the queue is long. */
-WB_APART static void access_any(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
-                                struct wb_line_cost *out)
+void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
+                    struct wb_line_cost *out)
 {
     if (WB_UNLIKELY(now > s->line_epoch + EPOCH_MAX)) move_epoch(s, now);
     access_line(s, cpu, id, op, now, out);
 }
 
-/* Another CPU has modified the line, its caches are below ours and no bus between: what access_line() does then. false:
- * it is something else after all. */
-static inline bool access_foreign(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
-                                  struct wb_line_cost *out)
+/* ---- the short way: the owner's access and the one after somebody else's write ---- */
+
+/* Anything else. */
+WB_APART static struct wb_line_time time_of_any(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op,
+                                                sim_time now)
+{
+    struct wb_line_cost c;
+    wb_line_access(s, cpu, id, op, now, &c);
+    return (struct wb_line_time){.wait = c.queue + c.transfer, .local = c.local};
+}
+
+/* Another CPU has modified the line, its caches are below ours and no bus between: what access_line() does then. */
+WB_APART static struct wb_line_time time_of_foreign(struct wb_machine_state *s, cpu_id cpu, line_id id,
+                                                    enum wb_line_op op, sim_time now)
 {
     struct line l = s->line[id];
+    if (l.state != LINE_MODIFIED || l.a == cpu || l.busy == LATE || now > s->line_epoch + EPOCH_MAX)
+        return time_of_any(s, cpu, id, op, now);
     enum wb_distance far = wb_topo_distance(s->m->topo, cpu, l.a);
     sim_time trip = s->m->spec.dirty[far].latency, start = WB_MAX(now, s->line_epoch + l.busy);
     sim_time transfer = WB_MAX(trip, s->m->line_local[op]);
     uint64_t busy = start + transfer - s->line_epoch;
-    if (!trip || far >= WB_FAR_PACKAGE || busy >= LATE) return false;
-    out->queue = start - now;
-    out->transfer = transfer;
-    out->local = 0;
-    out->done = start + transfer;
-    out->from = far;
+    if (!trip || far >= WB_FAR_PACKAGE || busy >= LATE) return time_of_any(s, cpu, id, op, now);
     l.b = cpu & (WB_CPUS_MAX - 1);
     if (op == WB_LINE_READ)
         l.state = LINE_SHARED;
@@ -458,37 +464,23 @@ static inline bool access_foreign(struct wb_machine_state *s, cpu_id cpu, line_i
         l.a = l.b;
     l.busy = busy & LATE;
     s->line[id] = l;
-    return true;
+    return (struct wb_line_time){.wait = start + transfer - now};
 }
 
 /* The owner's access is by far the most common. Its reads do not queue, its writes may stand behind a transfer. */
-void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now,
-                    struct wb_line_cost *out)
+struct wb_line_time wb_line_time(struct wb_machine_state *s, cpu_id cpu, line_id id, enum wb_line_op op, sim_time now)
 {
     WB_CHECK(id < s->line_fresh, "CPU %u line %u", cpu, id);
-    struct line l = s->line[id];
-    sim_time start = now, local = s->m->line_local[op];
-    if (l.state != LINE_MODIFIED || l.a != cpu || l.busy == LATE || now > s->line_epoch + EPOCH_MAX) {
-        bool plain = l.state == LINE_MODIFIED && l.a != cpu && l.busy != LATE && now <= s->line_epoch + EPOCH_MAX;
-        if (plain && access_foreign(s, cpu, id, op, now, out)) return;
-        access_any(s, cpu, id, op, now, out);
-        return;
-    }
-    if (op != WB_LINE_READ) {
-        start = WB_MAX(now, s->line_epoch + l.busy);
-        uint64_t busy = start + local - s->line_epoch;
-        if (WB_UNLIKELY(busy >= LATE)) {
-            access_any(s, cpu, id, op, now, out);
-            return;
-        }
-        l.busy = busy & LATE;
-        s->line[id] = l;
-    }
-    out->queue = start - now; /* one by one: gcc makes a literal a call of memset() */
-    out->transfer = 0;
-    out->local = local;
-    out->done = start + local;
-    out->from = WB_FAR_SELF;
+    uint64_t word = s->line[id].word;
+    uint32_t owned = (uint32_t)(word >> LINE_BUSY_BITS) & ((4u << LINE_CPU_BITS) - 1); /* state and a */
+    sim_time local = s->m->line_local[op];
+    uint64_t at = now - s->line_epoch; /* long, too, when somebody has looked ahead and moved the epoch */
+    if (owned != (LINE_MODIFIED | cpu << 2) || at > EPOCH_MAX) return time_of_foreign(s, cpu, id, op, now);
+    if (op == WB_LINE_READ) return (struct wb_line_time){.local = local};
+    uint64_t start = WB_MAX(at, word & LATE), busy = start + local;
+    if (WB_UNLIKELY(busy >= LATE)) return time_of_any(s, cpu, id, op, now);
+    s->line[id].word = (word & ~LATE) | busy;
+    return (struct wb_line_time){.wait = start - at, .local = local};
 }
 
 sim_time wb_line_read_set(struct wb_machine_state *s, cpu_id cpu, line_id first, uint64_t which, sim_time now)

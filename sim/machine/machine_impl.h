@@ -112,10 +112,15 @@ struct page_node {
 #define LINE_BUSY_BITS 34
 #define LINE_CPU_BITS 14
 struct line {
-    uint64_t busy : LINE_BUSY_BITS; /* end of the queue, from line_epoch on; in the free list: next id */
-    uint64_t state : 2;             /* enum line_state */
-    uint64_t a : LINE_CPU_BITS;     /* the owner; two sharers, who may be the same; or both: number of a map */
-    uint64_t b : LINE_CPU_BITS;
+    union {
+        struct {
+            uint64_t busy : LINE_BUSY_BITS; /* end of the queue, from line_epoch on; in the free list: next id */
+            uint64_t state : 2;             /* enum line_state */
+            uint64_t a : LINE_CPU_BITS;     /* the owner; two sharers, who may be the same; or both: number of a map */
+            uint64_t b : LINE_CPU_BITS;
+        };
+        uint64_t word;
+    };
 };
 _Static_assert(sizeof(struct line) == 8, "a pipe has twenty of them");
 #define LINES_STRETCH_BITS 9u             /* a page of memory */

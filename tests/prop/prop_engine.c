@@ -42,7 +42,7 @@ static void scenario(char *buf, size_t n)
         1 + below(3), 1 + below(3), 1 + below(3), (int)below(20) - 5, 15 + below(30), below(10), 1 + below(1000));
 }
 
-/* A scenario is run five times, so far fewer than WB_PROP_RUNS, which counts lists of operations elsewhere. */
+/* A scenario is run six times, so far fewer than WB_PROP_RUNS, which counts lists of operations elsewhere. */
 static int scenarios(void)
 {
     const char *runs = getenv("WB_PROP_RUNS");
@@ -56,10 +56,11 @@ static void compare(const char *text)
     uint64_t ticked = simtest_fingerprint(text, NULL, &(struct wb_run_options){.no_elide = true});
     uint64_t audited =
         simtest_fingerprint(text, NULL, &(struct wb_run_options){.audit = true, .no_inline = true, .no_elide = true});
+    uint64_t looked_at = simtest_fingerprint(text, NULL, &(struct wb_run_options){.audit = true});
     uint64_t traced = simtest_fingerprint(text, NULL, &(struct wb_run_options){.trace_capacity = 4096});
-    if (posted != plain || ticked != plain || audited != plain || traced != plain)
-        fail_msg("posted %d ticked %d audited %d traced %d\n%s", posted == plain, ticked == plain, audited == plain,
-                 traced == plain, text);
+    if (posted != plain || ticked != plain || audited != plain || looked_at != plain || traced != plain)
+        fail_msg("posted %d ticked %d audited %d looked at %d traced %d\n%s", posted == plain, ticked == plain,
+                 audited == plain, looked_at == plain, traced == plain, text);
 }
 
 static void same_bytes(void **state)

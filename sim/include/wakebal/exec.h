@@ -140,14 +140,22 @@ struct wb_frame {
 
 enum wb_level { WB_LEVEL_TASK, WB_LEVEL_SOFTIRQ, WB_LEVEL_HARDIRQ };
 
+/* Work is booked on the accounts when it is charged, since it nearly always passes before anybody looks at them. What
+ * waits is taken off again: */
+enum wb_seg_state {
+    WB_SEG_OPEN,    /* its parts are booked; more may be charged */
+    WB_SEG_SHELVED, /* they are not; the next charge or the start comes after an interrupt, a spin, a preemption */
+    WB_SEG_STARTED  /* its clock runs (or is paused by an interrupt); parts are booked as they pass */
+};
 /* A part packs (duration:46 | fn:10 | cat:5 spare 3) in one word. */
 #define WB_SEG_PARTS 8
 struct wb_seg {
     uint8_t nparts;
-    bool started;   /* its clock runs (or is paused by an interrupt) */
-    bool joined;    /* counted on the shared servers of its stage */
-    uint16_t stage; /* offset in the stack of the struct wb_stage that paces it + 1, or 0 */
-    sim_time sum;   /* of the parts, at full speed */
+    uint8_t state;      /* enum wb_seg_state */
+    bool joined;        /* counted on the shared servers of its stage */
+    uint16_t stage;     /* offset in the stack of the struct wb_stage that paces it + 1, or 0 */
+    struct wb_cpu *cpu; /* whose it is */
+    sim_time sum;       /* of the parts, at full speed */
     uint64_t part[WB_SEG_PARTS];
 };
 

@@ -428,6 +428,12 @@ line_id wb_lines_new(struct wb_machine_state *s, uint32_t n);
 void wb_line_free(struct wb_machine_state *s, line_id l);
 void wb_line_access(struct wb_machine_state *s, cpu_id cpu, line_id l, enum wb_line_op op, sim_time now,
                     struct wb_line_cost *out);
+/* The same access, and of its cost what most callers want. */
+struct wb_line_time {
+    sim_time wait;  /* queue + transfer */
+    sim_time local; /* done = now + wait + local */
+};
+struct wb_line_time wb_line_time(struct wb_machine_state *s, cpu_id cpu, line_id l, enum wb_line_op op, sim_time now);
 /* Reads of lines first + i, for the bits i of `which` ascending, all asked for at `now`: the sum of done - now. */
 sim_time wb_line_read_set(struct wb_machine_state *s, cpu_id cpu, line_id first, uint64_t which, sim_time now);
 sim_time wb_line_busy_until(const struct wb_machine_state *s, line_id l);
