@@ -176,8 +176,11 @@ static void print_table(const struct request *r, const struct valid_set *v)
     for (size_t i = 0; i < v->n; i++)
         if (v->c[i].scored) print_case(t, &v->c[i], &style);
     out_table_print(t, stdout, 0, 0, 170, style.off);
-    for (size_t i = 0; i < v->n; i++)
+    char why[96];
+    for (size_t i = 0; i < v->n; i++) {
         if (v->c[i].failed[0]) printf("left out: %s: %s\n", v->c[i].name, v->c[i].failed);
+        if (valid_why_dropped(&v->c[i], why, sizeof why)) printf("dropped: %s: %s\n", v->c[i].name, why);
+    }
 }
 
 /* Without measurements: what is expected, so that it can be read before anything runs. */
@@ -247,6 +250,21 @@ static void print_figures(const struct valid_set *v)
     }
 }
 
+/* Runs that were made and not kept. */
+static void print_dropped(const struct valid_set *v)
+{
+    uint32_t dropped = 0, moved = 0;
+    for (size_t i = 0; i < v->n; i++) {
+        dropped += v->c[i].dropped;
+        moved += v->c[i].moved;
+    }
+    if (dropped > moved) printf("%u runs were dropped: the machine was not quiet\n", dropped - moved);
+    if (moved)
+        printf("%u runs were dropped: a line's move between CPUs did not take the calibrated %.0f ns (virtual CPUs are "
+               "moved)\n",
+               moved, v->line_ns);
+}
+
 static void print_summary(const struct request *r, const struct valid_set *v)
 {
     printf("\n%u of %u predictions right (%.0f %%), median |error| %.1f %%, %u of %u medians and %u of %u single runs "
@@ -255,6 +273,7 @@ static void print_summary(const struct request *r, const struct valid_set *v)
            v->right, v->scored, v->scored ? 100.0 * v->right / v->scored : 0, v->median_error * 100, v->covered,
            v->scored, v->runs_covered, v->runs);
     print_figures(v);
+    print_dropped(v);
     printf("%u of %u orderings that are really apart are inverted\n", v->inversions, v->pairs);
     for (uint32_t i = 0; i < WB_MIN(v->inversions, (uint32_t)WB_ARRAY_SIZE(v->inversion)); i++)
         printf("  %s  <->  %s\n", v->c[v->inversion[i].a].name, v->c[v->inversion[i].b].name);
@@ -277,6 +296,18 @@ static int write_json(const struct request *r, const struct valid_set *v, const 
     int rc = out_file(r->o.export_json, put_json, j);
     json_decref(j);
     return rc;
+}
+
+/* The calibrated length of a line's move, to know the machine again by. */
+static int watch_distance(struct valid_set *v, const struct valid_env *env, const struct wb_topology *topo,
+                          const cpu_id *cpus, uint32_t n, struct wb_diag *d)
+{
+    struct wb_overrides over = {.machine = env->machine, .kernel = env->kernel};
+    struct wb_scenario *s = wb_scenario_load("pipe", env->keys, &over, d);
+    if (!s) return EXIT_INVALID;
+    valid_watch_distance(v, topo, cpus, n, wb_scenario_config(s));
+    wb_scenario_free(s);
+    return EXIT_FINE;
 }
 
 static int make_cases(struct request *r, struct valid_set *v, struct valid_env *env, struct wb_diag *d)
@@ -302,6 +333,7 @@ static int make_cases(struct request *r, struct valid_set *v, struct valid_env *
             if (s) wb_scenario_free(s);
         }
     }
+    if (rc == EXIT_FINE) rc = watch_distance(v, env, topo, cpus, n, d);
     free(cpus);
     wb_topology_free(topo);
     return rc;

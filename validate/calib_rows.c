@@ -141,25 +141,36 @@ static void put_calls(struct calib *c, const struct probe_set *p)
     }
 }
 
-/* How many invalidations are in flight when lines that others have copies of are written in order: one takes as long
- * as a line's move. The nearest distance tells. */
+static const struct probe_figure *far_figure(const struct probe_set *p, const char *name, const char *far)
+{
+    char full[PROBE_NAME];
+    snprintf(full, sizeof full, "%s.%s", name, far);
+    const struct probe_figure *f = probe_find(p, full);
+    return f && f->n ? f : NULL;
+}
+
+/* How long throwing away the other copy takes, against the move of the line; and how many are in flight when lines that
+ * others have copies of are written in order. The nearest distance tells. */
 static void put_upgrades(struct calib *c, const struct probe_set *p)
 {
-    char name[PROBE_NAME];
-    for (unsigned d = WB_FAR_SMT; d < WB_DISTANCES; d++) {
+    for (unsigned d = WB_FAR_SMT + 1; d < WB_DISTANCES; d++) {
         const char *far = wb_distance_name((enum wb_distance)d);
-        snprintf(name, sizeof name, "shared_write.%s", far);
-        const struct probe_figure *f = probe_find(p, name);
-        snprintf(name, sizeof name, "transfer.%s", far);
-        const struct probe_figure *t = probe_find(p, name);
-        if (d == WB_FAR_SMT || !f || !f->n || !t || !t->n) continue;
-        struct calib_row *r = calib_add(c, "machine.line.upgrade_overlap", WB_UNIT_COUNT);
+        const struct probe_figure *all = far_figure(p, "shared_write", far), *one = far_figure(p, "upgrade", far);
+        const struct probe_figure *move = far_figure(p, "transfer", far);
+        if (!all || !one || !move) continue;
+        struct calib_row *r = calib_add(c, "machine.line.upgrade", WB_UNIT_RATIO);
+        r->value = fmin(fmax(one->median / move->median, 0.01), 10) * 1e6; /* what the key may be */
+        r->lo = fmin(fmax(one->lo / move->hi, 0.01), 10) * 1e6;
+        r->hi = fmin(fmax(one->hi / move->lo, 0.01), 10) * 1e6;
+        snprintf(r->method, sizeof r->method, "locked additions in lines that both have read: %.1f ns; median of %u",
+                 one->median, one->n);
+        r = calib_add(c, "machine.line.upgrade_overlap", WB_UNIT_COUNT);
         const double most = 64; /* that the key may be */
-        r->value = fmin(fmax(round(t->median * f->median / LINE_BYTES * 1e-9), 1), most);
-        r->lo = fmin(fmax(floor(t->lo * f->lo / LINE_BYTES * 1e-9), 1), most);
-        r->hi = fmin(fmax(ceil(t->hi * f->hi / LINE_BYTES * 1e-9), 1), most);
-        snprintf(r->method, sizeof r->method, "%s: %.2f GB/s, against the move of one line; median of %u",
-                 probe_method(f->name), f->median * 1e-9, f->n);
+        r->value = fmin(fmax(round(one->median * all->median / LINE_BYTES * 1e-9), 1), most);
+        r->lo = fmin(fmax(floor(one->lo * all->lo / LINE_BYTES * 1e-9), 1), most);
+        r->hi = fmin(fmax(ceil(one->hi * all->hi / LINE_BYTES * 1e-9), 1), most);
+        snprintf(r->method, sizeof r->method, "%s: %.2f GB/s, against %.1f ns for one; median of %u",
+                 probe_method(all->name), all->median * 1e-9, one->median, all->n);
         return;
     }
 }

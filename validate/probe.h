@@ -35,6 +35,7 @@ struct probe_figure {
     char name[PROBE_NAME]; /* "l2_latency", "transfer.llc" */
     enum probe_unit unit;
     double sample[PROBE_ROUNDS_MAX]; /* in order of the rounds; finite */
+    uint8_t round[PROBE_ROUNDS_MAX]; /* in which round each was taken */
     uint32_t n;
     double median, lo, hi; /* after probe_all */
 };
@@ -83,6 +84,12 @@ double probe_quantile(const struct probe_spread *s, double q);
 void probe_median(double *v, uint32_t n, double *median, double *lo, double *hi);
 /* One line on what a figure is and how it is taken; "" = unknown name. */
 const char *probe_method(const char *figure);
+/* ns that a line takes to CPU `at` that CPU `other` has just modified: some milliseconds. NAN when it cannot be had.
+ * Virtual CPUs are moved between physical ones, so it may be several times as long a minute later. */
+double probe_line_move(cpu_id at, cpu_id other);
+/* When a line's move had two lengths, 1.6-fold apart or more, keep the samples of distance `far` ("llc") from those
+ * rounds that began and ended with the more frequent one; s->missing says so. probe_all does it. */
+void probe_keep_one_distance(struct probe_set *s, const char *far);
 /* Wall time of one round, about, in seconds. */
 double probe_round_seconds(void);
 

@@ -17,6 +17,7 @@ struct probe_run {
     bool have[WB_DISTANCES];         /* a pair at that distance exists */
     cpu_id other[WB_DISTANCES];      /* the partner of `cpu` there */
     uint64_t level[WB_CACHE_LEVELS]; /* bytes of the caches of `cpu`, innermost first; 0 past the last */
+    uint32_t round;                  /* from 0 */
     enum wb_distance far;            /* that the running probe is for */
     char *arena;                     /* for what the caches hold, touched */
     size_t bytes;
@@ -38,12 +39,12 @@ struct probe {
 extern const struct probe probe_table[];
 extern const size_t probe_table_n;
 
-probe_fn probe_clock, probe_lines, probe_smt, probe_gaps;            /* probe_core.c */
-probe_fn probe_caches, probe_copies, probe_memory, probe_memory_all; /* probe_cache.c */
-probe_fn probe_transfer, probe_dirty, probe_shared;                  /* probe_far.c */
-probe_fn probe_calls, probe_loops, probe_sides;                      /* probe_call.c */
-probe_fn probe_local_echo, probe_socket_echo;                        /* probe_wake.c */
-probe_fn probe_far_echo, probe_awake_echo;                           /* probe_wake.c */
+probe_fn probe_clock, probe_lines, probe_smt, probe_gaps;                 /* probe_core.c */
+probe_fn probe_caches, probe_copies, probe_memory, probe_memory_all;      /* probe_cache.c */
+probe_fn probe_transfer, probe_transfer_again, probe_dirty, probe_shared; /* probe_far.c */
+probe_fn probe_calls, probe_loops, probe_sides;                           /* probe_call.c */
+probe_fn probe_local_echo, probe_socket_echo;                             /* probe_wake.c */
+probe_fn probe_far_echo, probe_awake_echo;                                /* probe_wake.c */
 
 /* Add a sample; names of distance probes get ".DISTANCE". What is not finite or not above 0 is dropped. */
 void probe_put(struct probe_run *r, const char *name, enum probe_unit unit, double v);

@@ -97,7 +97,9 @@ struct valid_case {
     /* measurement */
     double real[VALID_ROUNDS_MAX]; /* in order of the rounds */
     double real_together[VALID_ROUNDS_MAX];
-    uint32_t rounds, dropped; /* dropped: the machine was not quiet */
+    double line_ns[VALID_ROUNDS_MAX]; /* a line's move between two CPUs at that time; NAN: not looked at */
+    uint32_t rounds, dropped;         /* dropped: the machine was not quiet, or not the calibrated one: */
+    uint32_t moved;                   /* of those: its CPUs lay nearer or farther than when it was calibrated */
     double median, p10, p90;
     char failed[96]; /* why it could not be run; "" */
 
@@ -112,7 +114,9 @@ struct valid_case {
 struct valid_set {
     struct valid_case *c;
     size_t n;
-    char hash[65]; /* of the predictions */
+    char hash[65];   /* of the predictions */
+    cpu_id watch[2]; /* two CPUs of the machine; equal: there is one */
+    double line_ns;  /* what moving a line between these two takes as calibrated; NAN = unknown */
     uint32_t inversions, pairs;
     struct {
         uint32_t a, b;
@@ -135,6 +139,17 @@ int valid_from_scenario(struct valid_set *v, const struct wb_config *cfg, const 
 void valid_free(struct valid_set *v);
 /* The real run of a case. 0, or -1 with errors in d. */
 int valid_real_spec(const struct valid_case *c, struct real_spec *s, struct wb_diag *d) WB_MUST_USE;
+
+/* Watch the distance of the first two of these CPUs: runs made while a line's move takes less than 1 / 1.6 or more than
+ * 1.6 times what it took when the machine was calibrated are dropped and counted. Hypervisors move virtual CPUs between
+ * physical ones, and what runs on two of them can be three times as fast a minute later: another machine. Cases that
+ * one CPU decides are not watched. */
+void valid_watch_distance(struct valid_set *v, const struct wb_topology *topo, const cpu_id *cpus, uint32_t ncpus,
+                          const struct wb_config *cfg);
+/* Is the machine the calibrated one, by a line's move of `ns`? Yes when either is unknown. */
+bool valid_same_distance(double calibrated_ns, double ns);
+/* A case that has no run: why. NULL: it has some. */
+const char *valid_why_dropped(const struct valid_case *c, char *buf, size_t n);
 
 struct valid_env {
     const struct wb_registry *models;

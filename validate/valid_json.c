@@ -32,6 +32,8 @@ static json_t *measurement_json(const struct valid_case *c)
         json_pack("{s:o,s:o,s:o,s:o,s:i,s:o}", "median", real_json_number(c->median), "p10", real_json_number(c->p10),
                   "p90", real_json_number(c->p90), "runs", runs_json(c->real, c->rounds), "dropped", (int)c->dropped,
                   "together", real_json_number(c->real_mode_together));
+    json_object_set_new(o, "moved", json_integer(c->moved));
+    json_object_set_new(o, "line_ns", runs_json(c->line_ns, c->rounds));
     for (int k = 0; k < VALID_TOGETHER; k++)
         json_object_set_new(o, valid_figures[k].name, real_json_number(c->figure[k].median));
     return o;
@@ -65,6 +67,8 @@ static json_t *case_json(const struct valid_case *c, bool measured)
     json_object_set_new(o, "predicted", c->predicted ? prediction_json(c) : json_null());
     if (c->failed[0]) json_object_set_new(o, "left_out", json_string(c->failed));
     if (!measured) return o;
+    char why[96];
+    if (valid_why_dropped(c, why, sizeof why)) json_object_set_new(o, "left_out", json_string(why));
     json_object_set_new(o, "measured", c->scored ? measurement_json(c) : json_null());
     if (c->scored)
         json_object_set_new(o, "score",
@@ -117,6 +121,7 @@ json_t *valid_json(const struct valid_set *v, const struct valid_env *env, bool 
                                       (int)v->covered, "runs", (int)v->runs, "runs_covered", (int)v->runs_covered,
                                       "inversions", (int)v->inversions, "pairs", (int)v->pairs));
     }
+    if (measured) json_object_set_new(o, "line_ns_calibrated", real_json_number(v->line_ns));
     if (measured) json_object_set_new(o, "figures", counts_json(v));
     json_object_set_new(o, "cases", list);
     json_object_set_new(o, "costs", costs_json(env));
@@ -147,6 +152,7 @@ static void take_case(struct valid_case *c, const json_t *recorded)
         for (int k = 0; k < VALID_FIGURES; k++)
             valid_note_figure(c, (enum valid_figure_kind)k, run_of(json_object_get(figures, valid_figures[k].name), i));
         c->real[c->rounds] = json_number_value(run);
+        c->line_ns[c->rounds] = NAN;
         c->real_together[c->rounds++] = together;
     }
 }

@@ -38,7 +38,8 @@ static void add_direct(struct probe_set *p)
     add(p, "l1_copy", 60e9);
     add(p, "l2_copy", 40e9);
     add(p, "l3_copy", 30e9);
-    add(p, "transfer.llc", 27);
+    add(p, "transfer.llc", 20);
+    add(p, "upgrade.llc", 27);
     add(p, "shared_write.llc", 16e9); /* 4 ns a line: 6.75 in flight */
     add(p, "call_select", 330);
 }
@@ -274,6 +275,7 @@ static void test_files(void **state)
     assert_int_equal(exit->value[13], 100 * WB_NS);
     assert_int_equal(exit->value[23], 9000 * WB_NS);
     assert_int_equal(wb_cfg_int(cfg, "machine.line.upgrade_overlap"), 7);
+    assert_int_equal(wb_cfg_int(cfg, "machine.line.upgrade"), 1350000);
     /* select: what is beyond entry, exit (getppid less its 40 cycles) and the 40 cycles of its timeout */
     near(calib_cost(cfg, "kernel.function.core_sys_select.cost"), (330 - 160) * 1e3, 0.01, "core_sys_select");
     agrees_with_itself(cfg);

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
+#include <stdio.h>
 
 #include "probe.h"
 
@@ -41,7 +43,8 @@ static void test_quantiles(void **state)
 static void test_methods(void **state)
 {
     (void)state;
-    assert_string_equal(probe_method("transfer.llc"), "two CPUs write one line in turns");
+    assert_string_equal(probe_method("transfer.llc"),
+                        "locked additions in lines that the other CPU has just modified, or that both have read");
     assert_string_equal(probe_method("l2_read"), probe_method("l1_latency"));
     assert_string_equal(probe_method("nothing"), "");
     assert_true(probe_round_seconds() > 0.1 && probe_round_seconds() < 1);
@@ -84,10 +87,58 @@ static void test_stop(void **state)
     wb_diag_free(d);
 }
 
+static void add_samples(struct probe_set *s, const char *name, const double *v, uint32_t n)
+{
+    struct probe_figure *f = &s->figure[s->n++];
+    snprintf(f->name, sizeof f->name, "%s", name);
+    for (uint32_t i = 0; i < n; i++) {
+        f->round[f->n] = (uint8_t)i;
+        f->sample[f->n++] = v[i];
+    }
+}
+
+/* A hypervisor moves the CPUs apart in round 4 (in its middle) and back after 6: figures of the distance come from the
+ * others, those of one CPU from all; where nothing moves, nothing is left out. */
+static void test_distance_changes(void **state)
+{
+    (void)state;
+    static const double begin[] = {28, 29, 28, 30, 28, 126, 127, 28}, end[] = {28, 28, 29, 28, 125, 126, 126, 29};
+    static const double trip[] = {40, 41, 42, 43, 60, 61, 62, 44}, local[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    struct probe_figure figure[4] = {0};
+    struct probe_set s = {.figure = figure, .room = 4};
+    add_samples(&s, "transfer.llc", begin, 8);
+    add_samples(&s, "transfer_again.llc", end, 8);
+    add_samples(&s, "far_trip_0.llc", trip, 8);
+    add_samples(&s, "getppid", local, 8);
+    probe_keep_one_distance(&s, "package");
+    assert_int_equal(s.nmissing, 0);
+    probe_keep_one_distance(&s, "llc");
+    assert_int_equal(s.nmissing, 1);
+    assert_int_equal(figure[2].n, 5);
+    assert_true(figure[2].sample[4] == 44 && figure[2].round[4] == 7);
+    assert_int_equal(figure[3].n, 8);
+    probe_keep_one_distance(&s, "llc");
+    assert_int_equal(s.nmissing, 1); /* one length is left */
+}
+
+/* Moving a line takes longer than a nanosecond; the affinity is as before. */
+static void test_line_move(void **state)
+{
+    (void)state;
+    cpu_set_t before, after;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    if (CPU_COUNT(&before) < 2 || !CPU_ISSET(0, &before) || !CPU_ISSET(1, &before)) skip();
+    double ns = probe_line_move(0, 1);
+    assert_true(ns > 1 && ns < 1e6);
+    assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+    assert_true(CPU_EQUAL(&before, &after));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_median), cmocka_unit_test(test_quantiles),
-                                       cmocka_unit_test(test_methods), cmocka_unit_test(test_one_round),
-                                       cmocka_unit_test(test_stop)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_median),   cmocka_unit_test(test_quantiles),
+                                       cmocka_unit_test(test_methods),  cmocka_unit_test(test_one_round),
+                                       cmocka_unit_test(test_stop),     cmocka_unit_test(test_distance_changes),
+                                       cmocka_unit_test(test_line_move)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

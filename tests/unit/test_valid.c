@@ -191,11 +191,40 @@ static void test_real_specs(void **state)
     wb_diag_free(d);
 }
 
+/* A machine whose CPUs were moved is another one; what is not known is no reason to drop a run. */
+static void test_distance(void **state)
+{
+    (void)state;
+    assert_true(valid_same_distance(28, 30) && valid_same_distance(28, 20) && valid_same_distance(28, 44));
+    assert_false(valid_same_distance(28, 126) || valid_same_distance(126, 28) || valid_same_distance(28, 46));
+    assert_true(valid_same_distance(NAN, 30) && valid_same_distance(28, NAN) && valid_same_distance(0, 30));
+}
+
+/* A case without a run says why. */
+static void test_why_dropped(void **state)
+{
+    (void)state;
+    struct valid_case c = {.rounds = 1, .dropped = 9};
+    char why[96];
+    assert_null(valid_why_dropped(&c, why, sizeof why));
+    c.rounds = 0;
+    assert_string_equal(valid_why_dropped(&c, why, sizeof why), "the machine was not quiet in 9 of 9 runs");
+    c.moved = 4;
+    assert_string_equal(valid_why_dropped(&c, why, sizeof why),
+                        "the machine was not quiet in 5 of 9 runs, and not as calibrated in the others");
+    c.moved = 9;
+    assert_string_equal(valid_why_dropped(&c, why, sizeof why),
+                        "the CPUs lay nearer or farther apart than when they were calibrated in all 9 runs");
+    c.dropped = 0;
+    assert_null(valid_why_dropped(&c, why, sizeof why));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_and_wrong), cmocka_unit_test(test_modes),
                                        cmocka_unit_test(test_ranks),           cmocka_unit_test(test_figures),
                                        cmocka_unit_test(test_per_operation),   cmocka_unit_test(test_left_out),
-                                       cmocka_unit_test(test_matrix),          cmocka_unit_test(test_real_specs)};
+                                       cmocka_unit_test(test_matrix),          cmocka_unit_test(test_real_specs),
+                                       cmocka_unit_test(test_distance),        cmocka_unit_test(test_why_dropped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
