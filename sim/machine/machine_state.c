@@ -43,7 +43,7 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     nmaps = nmaps > MAPS_STEP ? nmaps / MAPS_STEP * MAPS_STEP : nmaps;
     piece(l, 1, sizeof *s);
     s->cache = piece(l, t->ncaches, sizeof *s->cache);
-    s->recall = piece(l, 1u << RECALL_BITS, sizeof *s->recall);
+    s->recall = piece(l, RECALL_PLACES, sizeof *s->recall);
     s->region = piece(l, (size_t)z->regions + z->pages, sizeof *s->region);
     s->blocks.room = (uint32_t)WB_MIN(HOLDER_BLOCKS * ((uint64_t)z->regions + z->pages) + 1, UINT32_MAX);
     s->block = piece(l, s->blocks.room, sizeof *s->block);

@@ -3,8 +3,9 @@
  *
  * A message of many pages finds the caches as the message before it did: what a full cache held of each page and
  * buffer, how much came in since, which part is touched. What follows from that is a chain of exponentials, products
- * and divisions in integers, the same each time, so it is looked up: a direct mapped table by all that goes into it.
- * What comes out is what working it out would give, to the byte (prop_caches compares).
+ * and divisions in integers, the same each time, so it is looked up: a table by all that goes into it, in sets of two,
+ * where the newer one is first. What comes out is what working it out would give, to the byte (prop_short_cuts
+ * compares).
  */
 #ifndef WB_MACHINE_RECALL_H
 #define WB_MACHINE_RECALL_H
@@ -13,60 +14,54 @@
 
 #include "caches.h"
 
-#define RECALL_BITS 9u  /* a message of 64 KiB needs 64 */
+#define RECALL_SETS_BITS 9u /* a message of 64 KiB needs a hundred places */
+#define RECALL_PLACES (2u << RECALL_SETS_BITS)
 #define RECALL_MIN 512u /* bytes: smaller touches come at any offset and seldom twice */
-
-/* All that a touch of a cache without free room depends on. */
-struct recall_key {
-    uint64_t size;           /* of the cache */
-    uint64_t since;          /* bytes it took in since the holder was up to date */
-    struct extent run, rest; /* of the holder; rest zeros: none */
-    uint32_t off, n;         /* the touch, */
-    uint32_t outer;          /* of which the next outer cache has that much */
-    uint32_t access;         /* enum wb_access */
-};
-_Static_assert(sizeof(struct recall_key) == 64, "compared by words");
+#define RECALL_WORDS 8u
 
 struct recall {
-    struct recall_key key;   /* n = 0: empty */
-    struct extent run, rest; /* after the touch */
-    uint32_t held, displaced;
-    uint32_t unused[6];
+    uint64_t key[RECALL_WORDS]; /* struct recall_key; zeros: empty */
+    struct extent run, rest;    /* after the touch; rest.len 0: none */
+    uint32_t held;              /* bytes of the span that were there */
+    uint32_t displaced, filled; /* bytes taken in, by displacing others and into free room */
+    uint32_t unused[5];
 };
 _Static_assert(sizeof(struct recall) == 128, "two lines");
 
-static inline struct recall_key recall_key_of(const struct wb_machine_state *s, const struct holder *h)
+/* All that a touch of a cache depends on: its size; bytes that it took in since the holder was up to date, the top bit
+ * for a write; run and rest of the holder; the span; what of it the next outer cache had; free room, as far as it
+ * matters. An array, so that it stays in registers. */
+struct recall_key {
+    uint64_t w[RECALL_WORDS];
+};
+
+static inline void recall_extent(uint64_t *w, const struct extent *e)
 {
-    const struct cache *c = &s->cache[h->cache];
-    struct recall_key k = {.size = c->size.bytes, .since = c->clock - h->stamp, .run = h->run};
-    if (h->rest) k.rest = s->rest[h->rest];
-    return k;
+    memcpy(w, e, sizeof *e);
 }
 
-static inline bool recall_same(const struct recall_key *a, const struct recall_key *b)
+/* The set where it is if it is anywhere. */
+static inline struct recall *recall_set(const struct wb_machine_state *s, const struct recall_key *k)
 {
-    uint64_t v[8], w[8], differ = 0;
-    memcpy(v, a, sizeof v);
-    memcpy(w, b, sizeof w);
-    for (uint32_t i = 0; i < 8; i++) differ |= v[i] ^ w[i];
+    /* Whatever varies from page to page; the others rarely differ where these are alike. */
+    uint64_t x = (k->w[0] + k->w[1]) * 0x9e3779b97f4a7c15ull + (k->w[2] + k->w[3]) * 0xc2b2ae3d27d4eb4full;
+    x += (k->w[5] + k->w[6]) * 0x165667b19e3779f9ull;
+    return &s->recall[x >> (64 - RECALL_SETS_BITS) << 1];
+}
+
+static inline bool recall_is(const struct recall *m, const struct recall_key *k)
+{
+    uint64_t differ = 0;
+    for (uint32_t i = 0; i < RECALL_WORDS; i++) differ |= m->key[i] ^ k->w[i];
     return !differ;
 }
 
-/* The place where it is if it is anywhere. */
-static inline struct recall *recall_place(const struct wb_machine_state *s, const struct recall_key *k)
-{
-    /* Whatever varies from page to page; the others rarely differ where these are alike. */
-    uint64_t x = (k->since + k->size) * 0x9e3779b97f4a7c15ull;
-    x ^= ((uint64_t)k->run.bytes << 32 | k->run.len) * 0xc2b2ae3d27d4eb4full;
-    x ^= ((uint64_t)k->off << 32 | (k->rest.bytes * 2u + k->access)) * 0x165667b19e3779f9ull;
-    return &s->recall[x >> (64 - RECALL_BITS)];
-}
-
-/* The holder as it was then; the cache has taken in what it did then. */
+/* The holder as it was then; the cache takes in what it took in then. */
 static inline void recall_apply(struct wb_machine_state *s, const struct recall *m, struct holder *h)
 {
     struct cache *c = &s->cache[h->cache];
     c->clock += m->displaced;
+    c->free -= m->filled;
     h->stamp = c->clock;
     h->run = m->run;
     if (m->rest.len) {

@@ -7,8 +7,7 @@
  */
 #include <string.h>
 
-#include "caches.h"
-#include "recall.h"
+#include "chain.h"
 
 /* How a holder of the region stands to the toucher. */
 struct sight {
@@ -22,17 +21,12 @@ struct sight {
 };
 
 struct toucher {
-    struct wb_machine_state *s;
+    struct stroke k;
     const struct wb_machine *m;
-    struct region *r;
     struct wb_touch *out;
-    uint64_t *hit; /* hit_bytes of it */
     cpu_id cpu;
-    uint32_t off, n;
     enum wb_pattern pattern;
-    enum wb_access access;
-    uint32_t nlevels, nsights;
-    const uint32_t *cache;          /* own chain, innermost first */
+    uint32_t nsights;
     struct sight sight[HOLDERS];    /* by holder; only until the state changes */
     uint32_t held[WB_CACHE_LEVELS]; /* bytes of the span found at or inside that level */
     uint32_t missing;               /* bytes that must come from outside */
@@ -45,56 +39,56 @@ static uint32_t chain_index(const struct toucher *t, uint32_t cache)
 
 static bool is_own(const struct toucher *t, uint32_t cache)
 {
-    return t->cache[chain_index(t, cache)] == cache;
+    return t->k.cache[chain_index(t, cache)] == cache;
 }
 
-static void look_at(struct toucher *t, const struct holder *h, struct sight *v)
+/* At what another cache of that level has. */
+static void look_at(struct toucher *t, const struct holder *h, uint32_t level, struct sight *v)
 {
     const struct wb_topology *topo = t->m->topo;
-    uint32_t level = chain_index(t, h->cache);
-    v->own = t->cache[level] == h->cache;
-    v->speaks = false;
-    v->there = holder_overlap(t->s, h, t->off, t->n);
-    if (v->own) {
-        t->held[level] = v->there.bytes;
-        return;
-    }
+    v->own = v->speaks = false;
+    v->there = holder_overlap(t->k.s, h, t->k.off, t->k.n);
     if (!v->there.bytes) return; /* it has nothing to say */
     v->cpu = topo->cache[h->cache].first_cpu;
     /* Caches nest: the outermost foreign one is below one of ours, or the last. */
     v->shared = (uint8_t)(level + 1);
     v->speaks =
-        v->shared == t->nlevels || topo->cache_of[(size_t)v->cpu * t->nlevels + v->shared] == t->cache[v->shared];
+        v->shared == t->k.nlevels || topo->cache_of[(size_t)v->cpu * t->k.nlevels + v->shared] == t->k.cache[v->shared];
     if (v->speaks) v->far = (uint8_t)wb_topo_distance(topo, t->cpu, v->cpu);
 }
 
-static void look_around(struct toucher *t)
+/* mine: the holders of the own chain by level, NULL where it has none. */
+static void look_around(struct toucher *t, struct holder **mine)
 {
-    t->nsights = t->r->nholders;
-    for (uint32_t i = 0; i < t->nlevels; i++) t->held[i] = 0;
+    t->nsights = t->k.r->nholders;
+    for (uint32_t i = 0; i < t->k.nlevels; i++) mine[i] = NULL;
     for (uint32_t k = 0; k < t->nsights; k++) {
-        struct holder *h = holder_at(t->s, t->r, k);
-        holder_refresh(t->s, h);
-        look_at(t, h, &t->sight[k]);
+        struct holder *h = holder_at(t->k.s, t->k.r, k);
+        uint32_t level = chain_index(t, h->cache);
+        if (t->k.cache[level] == h->cache) {
+            mine[level] = h;
+            t->sight[k].own = true;
+            t->sight[k].speaks = false;
+            continue;
+        }
+        holder_refresh(t->k.s, h);
+        look_at(t, h, level, &t->sight[k]);
     }
 }
 
-/* Of `held` bytes of the span, those that are still there when the touch comes by: what it inserts displaces part of
- * them before it reaches them, which makes it insert more. Two steps of that fixed point are near enough. */
-static inline uint32_t reached(const struct cache *c, uint32_t n, uint32_t held)
-{
-    uint32_t found = held;
-    for (int step = 0; step < 2 && n - found > c->free; step++)
-        found = decay_apply(held, decay_average(n - found - c->free, &c->size));
-    return found;
-}
-
 /* held[]: what each level has when the touch comes by. */
-static void measure_own(struct toucher *t)
+static void measure_own(struct toucher *t, struct holder **mine)
 {
-    for (uint32_t i = 0; i < t->nlevels; i++)
-        if (t->held[i] && t->held[i] < t->n) t->held[i] = reached(&t->s->cache[t->cache[i]], t->n, t->held[i]);
-    for (uint32_t i = t->nlevels - 1; i > 0; i--) t->held[i - 1] = WB_MIN(t->held[i - 1], t->held[i]);
+    for (uint32_t i = 0; i < t->k.nlevels; i++) {
+        t->held[i] = 0;
+        if (!mine[i]) continue;
+        holder_refresh(t->k.s, mine[i]);
+        t->held[i] = holder_overlap(t->k.s, mine[i], t->k.off, t->k.n).bytes;
+    }
+    for (uint32_t i = 0; i < t->k.nlevels; i++)
+        if (t->held[i] && t->held[i] < t->k.n)
+            t->held[i] = chain_reached(&t->k, &t->k.s->cache[t->k.cache[i]], t->held[i]);
+    for (uint32_t i = t->k.nlevels - 1; i > 0; i--) t->held[i - 1] = WB_MIN(t->held[i - 1], t->held[i]);
 }
 
 static bool same_servers(const server_id *a, const server_id *b)
@@ -129,7 +123,7 @@ static void price_transfer(struct toucher *t, enum wb_distance far, cpu_id other
 {
     const struct wb_machine *m = t->m;
     const struct price *p = dirty ? &m->dirty[far] : &m->clean[far];
-    sim_time time = price_time(bytes, p->q[t->pattern][t->access]);
+    sim_time time = price_time(bytes, p->q[t->pattern][t->k.access]);
     server_id v[WB_STAGE_SERVERS] = {WB_NO_SERVER, WB_NO_SERVER, WB_NO_SERVER};
     if (far >= WB_FAR_PACKAGE) v[0] = bus_of_cpu(m, t->cpu);
     if (far == WB_FAR_NODE && bus_of_cpu(m, other) != v[0]) v[1] = bus_of_cpu(m, other);
@@ -146,9 +140,9 @@ static void price_memory(struct toucher *t, uint32_t bytes)
 {
     const struct wb_machine *m = t->m;
     uint32_t node = m->topo->level[WB_LVL_NODE].of[t->cpu];
-    bool remote = t->r->home != node;
-    sim_time time = price_time(bytes, m->memory[remote].q[t->pattern][t->access]);
-    server_id v[WB_STAGE_SERVERS] = {bus_of_cpu(m, t->cpu), memory_of_node(m, t->r->home),
+    bool remote = t->k.r->home != node;
+    sim_time time = price_time(bytes, m->memory[remote].q[t->pattern][t->k.access]);
+    server_id v[WB_STAGE_SERVERS] = {bus_of_cpu(m, t->cpu), memory_of_node(m, t->k.r->home),
                                      remote ? link_of_cpu(m, t->cpu) : WB_NO_SERVER};
     t->out->memory_bytes[remote] += bytes;
     t->out->memory_time[remote] += time;
@@ -162,7 +156,7 @@ static void take_dirty(struct toucher *t, uint32_t *hit)
         const struct sight *v = &t->sight[k];
         uint32_t dirty = v->there.dirty, from_hits = 0;
         if (!v->speaks || !dirty) continue;
-        if (v->shared < t->nlevels) {
+        if (v->shared < t->k.nlevels) {
             from_hits = WB_MIN(dirty, hit[v->shared]);
             hit[v->shared] -= from_hits;
         }
@@ -208,19 +202,19 @@ static void price_upgrades(struct toucher *t, uint32_t valid)
 static void price_span(struct toucher *t)
 {
     uint32_t hit[WB_CACHE_LEVELS], inner = 0, hits = 0;
-    for (uint32_t i = 0; i < t->nlevels; i++) {
+    for (uint32_t i = 0; i < t->k.nlevels; i++) {
         hit[i] = t->held[i] - inner;
         inner = t->held[i];
     }
-    t->missing = t->n - inner;
+    t->missing = t->k.n - inner;
     take_dirty(t, hit);
     if (t->missing && t->m->spec.clean_forward) take_clean(t);
     if (t->missing) price_memory(t, t->missing);
-    for (uint32_t i = 0; i < t->nlevels; i++) {
-        t->hit[i] += hit[i];
+    for (uint32_t i = 0; i < t->k.nlevels; i++) {
+        t->out->hit_bytes[i] += hit[i];
         hits += hit[i];
     }
-    if (t->access == WB_WRITE) price_upgrades(t, hits);
+    if (t->k.access == WB_WRITE) price_upgrades(t, hits);
 }
 
 /* Others after the touch: a write takes their copies away, a read leaves them clean. From the last to the first,
@@ -229,17 +223,17 @@ static void change_others(struct toucher *t)
 {
     for (uint32_t k = t->nsights; k-- > 0;) {
         if (t->sight[k].own) continue;
-        struct holder *h = holder_at(t->s, t->r, k);
-        if (t->access == WB_WRITE) {
-            struct cache *c = &t->s->cache[h->cache];
-            uint64_t gone = holder_invalidate(t->s, h, t->off, t->n);
+        struct holder *h = holder_at(t->k.s, t->k.r, k);
+        if (t->k.access == WB_WRITE) {
+            struct cache *c = &t->k.s->cache[h->cache];
+            uint64_t gone = holder_invalidate(t->k.s, h, t->k.off, t->k.n);
             c->free = WB_MIN(c->size.bytes, c->free + gone);
         } else {
-            holder_clean(t->s, h, t->off, t->n);
+            holder_clean(t->k.s, h, t->k.off, t->k.n);
         }
         if (h->run.len || h->rest) continue;
-        *h = *holder_at(t->s, t->r, t->r->nholders - 1u);
-        holder_drop_last(t->s, t->r);
+        *h = *holder_at(t->k.s, t->k.r, t->k.r->nholders - 1u);
+        holder_drop_last(t->k.s, t->k.r);
     }
 }
 
@@ -250,201 +244,99 @@ static uint32_t choose_victim(const struct toucher *t)
 {
     uint32_t best = HOLDERS;
     uint64_t best_rank = UINT64_MAX;
-    for (uint32_t k = 0; k < t->r->nholders; k++) {
-        const struct holder *h = holder_at(t->s, t->r, k);
+    for (uint32_t k = 0; k < t->k.r->nholders; k++) {
+        const struct holder *h = holder_at(t->k.s, t->k.r, k);
         if (is_own(t, h->cache)) continue;
-        uint16_t age = (uint16_t)(t->r->touches - h->used);
-        uint64_t rank = (uint64_t)(h->run.dirty || (h->rest && t->s->rest[h->rest].dirty)) << 48 |
+        uint16_t age = (uint16_t)(t->k.r->touches - h->used);
+        uint64_t rank = (uint64_t)(h->run.dirty || (h->rest && t->k.s->rest[h->rest].dirty)) << 48 |
                         (uint64_t)chain_index(t, h->cache) << 32 | (65535u - age);
         if (rank < best_rank) {
             best_rank = rank;
             best = k;
         }
     }
-    WB_CHECK(best < HOLDERS, "region '%s': no holder to forget", t->s->region_name[t->r->name]);
+    WB_CHECK(best < HOLDERS, "region '%s': no holder to forget", t->k.s->region_name[t->k.r->name]);
     return best;
 }
 
 static struct holder *holder_of(struct toucher *t, uint32_t cache)
 {
-    struct region *r = t->r;
+    struct region *r = t->k.r;
     struct holder *h;
     for (uint32_t k = 0; k < r->nholders; k += HOLDERS_BLOCK) {
-        h = t->s->block[r->block[k / HOLDERS_BLOCK]].h;
+        h = t->k.s->block[r->block[k / HOLDERS_BLOCK]].h;
         for (const struct holder *end = h + WB_MIN(HOLDERS_BLOCK, r->nholders - k); h < end; h++)
             if (h->cache == cache) return h;
     }
     if (r->nholders < HOLDERS) {
-        h = holder_add(t->s, r);
+        h = holder_add(t->k.s, r);
     } else {
-        h = holder_at(t->s, r, choose_victim(t));
-        holder_clear(t->s, h);
+        h = holder_at(t->k.s, r, choose_victim(t));
+        holder_clear(t->k.s, h);
     }
-    *h = (struct holder){.cache = (uint16_t)cache, .stamp = t->s->cache[cache].clock};
+    *h = (struct holder){.cache = (uint16_t)cache, .stamp = t->k.s->cache[cache].clock};
     return h;
 }
 
-/* The run has all of itself and of the span, as modified as the touch leaves it: nothing changes. */
-static bool stays(const struct toucher *t, const struct holder *h, struct share there)
+/* Step by step in the order of the model, without short cuts: what tests compare the others with. */
+static void touch_by_the_book(struct toucher *t)
 {
-    const struct extent *e = &h->run;
-    if (t->off < e->start || t->off + t->n > e->start + e->len || e->bytes != e->len) return false;
-    return e->dirty == e->len || (t->access == WB_READ && there.dirty < t->n);
-}
-
-/* One level of the own chain, whose holder is up to date and has `there`, takes in the `insert` bytes that it did not
- * have: see docs/model-machine.md, displacement. */
-static inline void insert_level(const struct toucher *t, struct holder *h, struct share there, uint32_t insert)
-{
-    struct cache *c = &t->s->cache[h->cache];
-    uint64_t had = there.bytes, present;
-    h->used = t->r->touches;
-    if (!insert && stays(t, h, there)) return;
-    uint64_t displaced = cache_insert(c, insert);
-    uint64_t room = insert - displaced;
-    if (displaced) {
-        uint64_t left = decay_factor(displaced, &c->size);
-        holder_decay(t->s, h, left);
-        unsigned __int128 q32 = (unsigned __int128)c->size.bytes * (DECAY_ONE - left) + (had + room) * left;
-        present = (uint64_t)((q32 + DECAY_ONE / 2) >> 32);
-        if (t->access == WB_READ) there = holder_overlap(t->s, h, t->off, t->n);
-    } else {
-        present = had + room;
+    struct holder *mine[WB_CACHE_LEVELS];
+    look_around(t, mine);
+    measure_own(t, mine);
+    price_span(t);
+    change_others(t);
+    for (uint32_t i = t->k.nlevels; i-- > 0;) {
+        struct holder *h = holder_of(t, t->k.cache[i]);
+        chain_insert(&t->k, h, holder_overlap(t->k.s, h, t->k.off, t->k.n), t->k.n - t->held[i]);
     }
-    uint32_t bytes = (uint32_t)WB_MIN(present, t->n), dirty = bytes;
-    if (t->access == WB_READ) dirty = WB_MIN(there.dirty, bytes);
-    holder_touch(t->s, h, t->off, t->n, bytes, dirty);
-    h->stamp = c->clock;
 }
 
-/* The holders are the own chain, outermost first as touches make them, and nobody else. */
-static inline bool alone(const struct wb_machine_state *s, cpu_id cpu, const struct region *r)
+/* Others hold some of it, or nobody does. What the own caches take in does not depend on what the others lose, so
+ * those that know the region are done with in one go; the others come into the list when some may have left it. */
+static void touch_shared(struct toucher *t)
 {
-    uint32_t n = s->m->topo->nlevels;
-    if (r->nholders != n || n > HOLDERS_BLOCK) return false;
-    const uint32_t *own = &s->m->topo->cache_of[(size_t)cpu * n + n];
-    const struct holder *first = holders_first(s, r);
-    for (const struct holder *h = first; h < first + n; h++)
-        if (h->cache != *--own) return false;
-    return true;
-}
-
-/* The cache has all of the span (and of its run, so that nothing is left to divide; modified already when it is to be
- * written) and is up to date: a touch that finds all in the next outer one changes nothing but its age. */
-static inline bool has_all(const struct toucher *t, const struct holder *h)
-{
-    const struct extent *e = &h->run;
-    if (h->rest || h->stamp != t->s->cache[h->cache].clock) return false;
-    if (t->off < e->start || t->off + t->n > e->start + e->len || e->bytes != e->len) return false;
-    return e->dirty == e->len || (!e->dirty && t->access == WB_READ);
-}
-
-static uint32_t work_out(const struct toucher *t, struct holder *h, uint32_t outer)
-{
-    holder_refresh(t->s, h);
-    struct share there = holder_overlap(t->s, h, t->off, t->n);
-    uint32_t held = there.bytes;
-    if (held && held < t->n) held = reached(&t->s->cache[h->cache], t->n, held);
-    held = WB_MIN(held, outer);
-    insert_level(t, h, there, t->n - held);
-    return held;
-}
-
-/* A cache of the own chain that may lack something is touched; the next outer one had `outer` bytes of the span. How
- * many it had. */
-static inline uint32_t touch_cache(const struct toucher *t, struct holder *h, uint32_t outer)
-{
-    struct cache *c = &t->s->cache[h->cache];
-    if (c->free || t->n < RECALL_MIN || t->s->by_the_book) return work_out(t, h, outer);
-    struct recall_key k = recall_key_of(t->s, h);
-    k.off = t->off;
-    k.n = t->n;
-    k.outer = outer;
-    k.access = t->access;
-    struct recall *m = recall_place(t->s, &k);
-    if (WB_LIKELY(recall_same(&m->key, &k))) {
-        recall_apply(t->s, m, h);
-        h->used = t->r->touches;
-        return m->held;
-    }
-    uint64_t before = c->clock;
-    uint32_t held = work_out(t, h, outer);
-    *m = (struct recall){.key = k, .run = h->run, .held = held, .displaced = (uint32_t)(c->clock - before)};
-    if (h->rest) m->rest = t->s->rest[h->rest];
-    return held;
-}
-
-/* alone(): there is nobody to ask and nobody to change, and the caches of the chain do not depend on one another but
- * for what each finds in the next outer one. Those that have all come first and cost next to nothing: the common case
- * of small messages between tasks that share a CPU is all of them, that of large ones all but the innermost. */
-static void touch_alone(struct toucher *t)
-{
-    struct holder *h = holders_first(t->s, t->r) - 1;
-    uint32_t level = t->nlevels, outer = t->n;
-    uint16_t now = ++t->r->touches;
-    while (level && has_all(t, h + 1)) {
-        (++h)->used = now;
-        level--;
-    }
-    t->missing = 0;
-    for (; level; level--) {
-        uint32_t held = touch_cache(t, ++h, outer);
-        if (level == t->nlevels)
-            t->missing = t->n - held;
+    struct holder *mine[WB_CACHE_LEVELS];
+    look_around(t, mine);
+    uint32_t outer = t->k.n;
+    for (uint32_t i = t->k.nlevels; i-- > 0;) {
+        if (!mine[i])
+            outer = 0;
+        else if (outer == t->k.n && chain_has_all(&t->k, mine[i]))
+            mine[i]->used = t->k.r->touches;
         else
-            t->hit[level] += outer - held;
-        outer = held;
+            outer = chain_touch(&t->k, mine[i], outer);
+        t->held[i] = outer;
     }
-    t->hit[0] += outer;
+    price_span(t);
+    change_others(t);
+    for (uint32_t i = t->k.nlevels; i-- > 0;)
+        if (!mine[i]) chain_touch(&t->k, holder_of(t, t->k.cache[i]), 0);
 }
 
 /* Everything of one span but the core time. */
 static void touch_span(struct toucher *t)
 {
-    if (!t->n) return;
-    if (alone(t->s, t->cpu, t->r) && WB_LIKELY(!t->s->by_the_book)) {
-        touch_alone(t);
+    if (!t->k.n) return;
+    if (chain_is_alone(&t->k) && WB_LIKELY(!t->k.s->by_the_book)) {
+        t->missing = chain_touch_alone(&t->k, t->out->hit_bytes);
         if (t->missing) price_memory(t, t->missing);
         return;
     }
-    t->r->touches++;
-    if (t->r->home == WB_NO_CPU) t->r->home = t->m->topo->level[WB_LVL_NODE].of[t->cpu];
-    look_around(t);
-    measure_own(t);
-    price_span(t);
-    change_others(t);
-    for (uint32_t i = t->nlevels; i-- > 0;) {
-        struct holder *h = holder_of(t, t->cache[i]);
-        insert_level(t, h, holder_overlap(t->s, h, t->off, t->n), t->n - t->held[i]);
-    }
+    t->k.r->touches++;
+    if (t->k.r->home == WB_NO_CPU) t->k.r->home = t->m->topo->level[WB_LVL_NODE].of[t->cpu];
+    if (WB_UNLIKELY(t->k.s->by_the_book))
+        touch_by_the_book(t);
+    else
+        touch_shared(t);
 }
 
-static struct region *region_of(const struct wb_machine_state *s, const struct wb_span *span)
+static void begin(struct toucher *t, struct wb_machine_state *s, cpu_id cpu, struct wb_touch *out)
 {
-    struct region *r = region_at(s, span->region);
-    WB_CHECK((uint64_t)span->offset + span->bytes <= r->bytes, "span %u+%u outside region '%s' of %u bytes",
-             span->offset, span->bytes, s->region_name[r->name], r->bytes);
-    return r;
-}
-
-static void begin(struct toucher *t, struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span)
-{
-    WB_CHECK(cpu < s->m->topo->ncpus, "CPU %u", cpu);
-    struct region *r = region_of(s, span);
-    t->s = s;
+    memset(out, 0, offsetof(struct wb_touch, stage)); /* nstages says that the stages are not there */
     t->m = s->m;
-    t->r = r;
+    t->out = out;
     t->cpu = cpu;
-    t->off = span->offset;
-    t->n = span->bytes;
-    t->nlevels = s->m->topo->nlevels;
-    t->cache = &t->m->topo->cache_of[(size_t)cpu * t->nlevels];
-}
-
-/* All but the stages, which nstages says are not there. */
-static void clear(struct wb_touch *out)
-{
-    memset(out, 0, offsetof(struct wb_touch, stage));
 }
 
 static void sum_up(struct wb_touch *out, uint32_t nlevels)
@@ -454,89 +346,36 @@ static void sum_up(struct wb_touch *out, uint32_t nlevels)
     out->total = out->core + out->upgrade + out->refill;
 }
 
-/* ---- the own chain has everything ---- */
-
-/* The outermost cache has all of the span and nobody else has any of it. */
-static inline bool within(const struct toucher *t)
-{
-    return alone(t->s, t->cpu, t->r) && has_all(t, holders_first(t->s, t->r)) && WB_LIKELY(!t->s->by_the_book);
-}
-
-bool wb_region_touch_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
-                          enum wb_access access, sim_time *core)
-{
-    uint64_t hit[WB_CACHE_LEVELS] = {0};
-    struct toucher t;
-    begin(&t, s, cpu, span);
-    t.access = access;
-    t.hit = hit;
-    if (!within(&t)) return false;
-    touch_alone(&t);
-    *core = 0;
-    for (uint32_t i = 0; i < t.nlevels; i++)
-        if (hit[i]) *core += price_time(hit[i], s->m->hit[i].q[pattern][access]);
-    return true;
-}
-
-bool wb_region_copy_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
-                         sim_time *core)
-{
-    uint64_t hit[WB_CACHE_LEVELS] = {0};
-    struct toucher from, to;
-    if (src->bytes != dst->bytes || src->region == dst->region) return false;
-    begin(&from, s, cpu, src);
-    begin(&to, s, cpu, dst);
-    from.access = WB_READ;
-    to.access = WB_WRITE;
-    from.hit = to.hit = hit;
-    if (!within(&from) || !within(&to)) return false;
-    touch_alone(&from);
-    touch_alone(&to); /* inner caches may have lost some of it since; the outermost has not taken in anything */
-    *core = 0;
-    for (uint32_t i = 0; i < from.nlevels; i++)
-        if (hit[i]) *core += price_time(hit[i], s->m->copy_q[i]) / 2;
-    return true;
-}
-
-/* ---- the general case ---- */
-
 void wb_region_touch(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
                      enum wb_access access, struct wb_touch *out)
 {
     struct toucher t;
-    clear(out);
-    begin(&t, s, cpu, span);
-    t.out = out;
-    t.hit = out->hit_bytes;
+    begin(&t, s, cpu, out);
     t.pattern = pattern;
-    t.access = access;
+    t.k = chain_stroke(s, cpu, span, access);
     touch_span(&t);
-    for (uint32_t i = 0; i < t.nlevels; i++)
+    for (uint32_t i = 0; i < t.k.nlevels; i++)
         if (out->hit_bytes[i]) out->hit_time[i] = price_time(out->hit_bytes[i], s->m->hit[i].q[pattern][access]);
-    sum_up(out, t.nlevels);
+    sum_up(out, t.k.nlevels);
 }
 
 void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
                     struct wb_touch *out)
 {
-    struct toucher t;
     WB_CHECK(src->bytes == dst->bytes && src->region != dst->region, "copy of %u to %u bytes, region %u to %u",
              src->bytes, dst->bytes, src->region, dst->region);
-    clear(out);
-    t.out = out;
-    t.hit = out->hit_bytes;
+    struct toucher t;
+    begin(&t, s, cpu, out);
     t.pattern = WB_STREAM;
-    begin(&t, s, cpu, src);
-    t.access = WB_READ;
+    t.k = chain_stroke(s, cpu, src, WB_READ);
     touch_span(&t);
-    begin(&t, s, cpu, dst);
-    t.access = WB_WRITE;
+    t.k = chain_stroke(s, cpu, dst, WB_WRITE);
     touch_span(&t);
     uint64_t fetched = 2ull * src->bytes;
-    for (uint32_t i = 0; i < t.nlevels; i++) fetched -= out->hit_bytes[i];
-    for (uint32_t i = 0; i < t.nlevels; i++) {
+    for (uint32_t i = 0; i < t.k.nlevels; i++) fetched -= out->hit_bytes[i];
+    for (uint32_t i = 0; i < t.k.nlevels; i++) {
         uint64_t bytes = out->hit_bytes[i] + (i ? 0 : fetched);
         if (bytes) out->hit_time[i] = price_time(bytes, s->m->copy_q[i]) / 2;
     }
-    sum_up(out, t.nlevels);
+    sum_up(out, t.k.nlevels);
 }
