@@ -172,7 +172,7 @@ struct asking {
     struct wb_frame h;
     struct wb_task *t;
     struct wb_rq *rq;
-    const struct wb_cpumask *mask; /* new affinity, or NULL: exec */
+    const struct wb_cpumask *mask; /* new affinity, or NULL: exec, which asks the policy */
     cpu_id to;
     bool asked;
 };
@@ -210,12 +210,25 @@ static bool must_be_moved(struct wb_exec *x, struct asking *f)
     return true;
 }
 
+/* Where the policy wants the task that has just called exec(), and has nothing in the caches to lose. */
+static cpu_id exec_target(struct wb_exec *x)
+{
+    struct wb_sim *s = x->sim;
+    struct wb_choice c = s->ops->place_exec(x, x->task);
+    c.rule = rule_of(s, c.rule);
+    WB_CHECK(c.cpu < s->ncpus && (c.cpu == x->cpu || wb_mask_test(x->task->allowed, c.cpu)),
+             "exec of task %u placed on cpu %u", x->task->id, c.cpu);
+    s->rule_count[c.rule]++;
+    return c.cpu;
+}
+
 static enum wb_ret ask_step(struct wb_exec *x, void *frame)
 {
     struct asking *f = frame;
     WB_BEGIN(f);
     wb_charge_fn(x, f->mask ? WB_FN_SET_AFFINITY : WB_FN_EXEC);
-    WB_FLUSH(x, f);
+    WB_FLUSH(x, f); /* what came before is over when sched_exec() looks at the CPUs */
+    if (!f->mask) f->to = exec_target(x);
     if (f->t->state == WB_DEAD || f->t->state == WB_NEW) {
         if (f->mask) {
             f->t->allowed = f->mask;
@@ -258,11 +271,6 @@ void wb_set_affinity(struct wb_exec *x, struct wb_task *t, const struct wb_cpuma
 
 void wb_exec_image(struct wb_exec *x)
 {
-    struct wb_sim *s = x->sim;
-    struct wb_choice c = s->ops->place_exec(x, x->task);
-    c.rule = rule_of(s, c.rule);
-    s->rule_count[c.rule]++;
     struct asking *f = WB_PUSH(x, ask_step, struct asking);
     f->t = x->task;
-    f->to = c.cpu;
 }

@@ -172,12 +172,14 @@ static struct wb_choice place_wakeup(struct wb_exec *x, const struct wb_wakeup *
 
 static struct wb_choice place_fork(struct wb_exec *x, struct wb_task *child)
 {
+    WB_CHECK(!wb_charged(x), "a child is placed before its fork is over");
     count(x->sim, TP_PLACE_FORK);
     return place(x, child, x->cpu);
 }
 
 static struct wb_choice place_exec(struct wb_exec *x, struct wb_task *t)
 {
+    WB_CHECK(!wb_charged(x), "exec is placed before the work that led to it has passed");
     struct wb_choice c = place(x, t, x->cpu);
     count(x->sim, TP_PLACE_EXEC);
     return c.rule == RULE_IDLE ? c : (struct wb_choice){.cpu = x->cpu, .rule = RULE_STAY};

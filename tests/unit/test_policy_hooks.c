@@ -145,7 +145,7 @@ static const char text[] = "schema = 1;\n"
                            "machine : { topology = \"[numa] pack:2 l2:2 core:1 pu:1\"; };\n"
                            "kernel : { scheduler = \"testpol\"; hz = 1000; ttwu = \"pi_lock\"; };\n"
                            "workload = ( { kind = \"deeds\"; } );\n"
-                           "run : { duration = \"400 ms\"; warmup = \"none\"; };\n";
+                           "run : { duration = \"1 s\"; warmup = \"none\"; };\n";
 
 static const char *const all_on[] = {"policy.delay_dequeue=true", "policy.queue_remote=true", "policy.tickless=true",
                                      "policy.softirq=true",       "policy.active=true",       NULL};
