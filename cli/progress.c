@@ -28,13 +28,14 @@ static int64_t now_ns(void)
 }
 
 /* ------------------------------------------------------------------ texts */
-/* Seconds that the runs planned so far will still take; negative: cannot be said. More may be planned. */
+/* Seconds that the runs expected will still take; negative: cannot be said. How many replications a goal takes is known
+ * only about, and better with each of them. */
 static double seconds_left(const struct out_progress *p, int64_t t)
 {
     const struct exp_progress *n = &p->now;
     size_t fresh = n->runs_done - n->runs_recalled; /* what was kept took no time */
     if (!n->runs || !fresh) return -1;
-    return (double)(t - p->started) / NS_PER_S * (double)(n->runs - n->runs_done) / (double)fresh;
+    return (double)(t - p->started) / NS_PER_S * (double)(n->runs_expected - n->runs_done) / (double)fresh;
 }
 
 static char *clock_text(char *buf, size_t n, double seconds)
@@ -59,18 +60,19 @@ static void draw_json(const struct out_progress *p, int64_t t)
     double seconds = seconds_left(p, t);
     fprintf(stderr, "{\"points\":%zu,\"points_done\":%zu,\"runs\":%zu,\"runs_done\":%zu,\"runs_kept\":%zu", now->points,
             now->points_done, now->runs, now->runs_done, now->runs_recalled);
+    if (now->runs_expected > now->runs) fprintf(stderr, ",\"runs_expected\":%zu", now->runs_expected);
     if (widest(now)) fprintf(stderr, ",\"half_width\":%.4g,\"goal\":%.4g", now->half_width, now->goal);
     if (seconds >= 0) fprintf(stderr, ",\"seconds_left\":%.0f", seconds);
     fputs("}\n", stderr);
 }
 
-/* "12 of 60 runs", "12 of 60 runs of 10 points": points end together, since replications go round all of them, so it is
- * runs that are counted. */
+/* "12 of 60 runs", "12 of about 90 runs (10 points)": points end together, since replications go round all of them,
+ * so it is runs that are counted. */
 static void print_count(const struct out_progress *p, const char *done)
 {
     const struct exp_progress *now = &p->now;
-    fprintf(stderr, "%s%s%zu of %zu runs%s", now->stage ? now->stage : "", now->stage ? ": " : "", now->runs_done,
-            now->runs, done);
+    fprintf(stderr, "%s%s%zu of %s%zu runs%s", now->stage ? now->stage : "", now->stage ? ": " : "", now->runs_done,
+            now->runs_expected > now->runs ? "about " : "", now->runs_expected, done);
     if (now->points > 1) fprintf(stderr, " (%zu %s)", now->points, p->what);
 }
 
@@ -78,7 +80,7 @@ static void draw_line(struct out_progress *p, int64_t t)
 {
     const struct exp_progress *now = &p->now;
     char bar[16], left[32] = "--:--";
-    double share = now->runs ? (double)now->runs_done / (double)now->runs : 0, seconds = seconds_left(p, t);
+    double share = now->runs ? (double)now->runs_done / (double)now->runs_expected : 0, seconds = seconds_left(p, t);
     for (size_t i = 0; i < 14; i++) bar[i] = (double)i < share * 14 ? '#' : '-';
     bar[14] = 0;
     if (seconds >= 0) clock_text(left, sizeof left, seconds);
@@ -86,7 +88,7 @@ static void draw_line(struct out_progress *p, int64_t t)
     print_count(p, "");
     if (widest(now))
         fprintf(stderr, "  widest interval %.2g %% (goal %.2g %%)", 100 * now->half_width, 100 * now->goal);
-    fprintf(stderr, "  ETA %s", left);
+    fprintf(stderr, "  ETA %s%s", now->runs_expected > now->runs && seconds >= 0 ? "about " : "", left);
     fflush(stderr);
     p->line = true;
 }

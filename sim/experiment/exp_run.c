@@ -14,6 +14,7 @@ struct work {
     const struct exp_point *point;
     struct exp_result *res;
     size_t min, max, planned; /* replications wanted so far */
+    size_t expected;          /* that it will probably take in all */
     const char *metric;       /* asked for, or NULL */
     bool done, failed;
     char *why; /* of the first replication that failed while it ran, or NULL */
@@ -45,7 +46,7 @@ static void plan(struct work *w, const struct exp_point *point)
     w->min = (size_t)wb_cfg_int(c, "run.replications.min");
     w->max = (size_t)wb_cfg_int(c, "run.replications.max");
     if (w->max < w->min) w->max = w->min;
-    w->planned = w->min;
+    w->planned = w->expected = w->min;
     w->res->timed = wb_cfg_has(c, "run.duration");
     w->res->goal = (double)wb_cfg_int(c, "run.replications.half_width") * 1e-6;
     w->res->confidence = (double)wb_cfg_int(c, "run.replications.confidence") * 1e-6;
@@ -173,6 +174,7 @@ static void collect_tasks(struct pool *p)
             p->task[p->ntasks++] = (struct task){.work = w, .replication = (uint32_t)r};
         }
     p->progress.runs += p->ntasks;
+    p->progress.runs_expected = WB_MAX(p->progress.runs_expected, p->progress.runs);
     if (p->opt->progress) p->opt->progress(p->opt->ctx, &p->progress); /* so many are planned */
 }
 
@@ -216,10 +218,12 @@ static void run_round(struct pool *p)
     p->task = NULL;
 }
 
-static double half_width(struct work *w)
+/* need: replications that the goal will take, as far as the samples tell; 0 = they do not. */
+static double half_width(struct work *w, size_t *need)
 {
     struct exp_result *res = w->res;
     struct exp_summary s;
+    *need = 0;
     if (!res->replications) return INFINITY;
     if (w->metric) {
         const struct exp_metric *m = exp_result_lookup(res, w->metric);
@@ -229,29 +233,34 @@ static double half_width(struct work *w)
         res->primary = exp_primary_metric(res, w->point->cfg, &res->primary_instance);
     }
     if (!res->primary || !exp_result_summary(res, res->primary_instance, res->primary, &s)) return INFINITY;
+    *need = exp_samples_needed(&s, res->goal, res->confidence);
     return exp_relative_half_width(&s);
 }
 
 static void decide(struct work *w)
 {
     struct exp_result *res = w->res;
-    res->half_width = half_width(w);
+    size_t need;
+    res->half_width = half_width(w, &need);
     res->goal_reached = res->half_width <= res->goal;
     w->done = res->goal_reached || res->replications >= w->max || w->failed || !res->primary;
     res->stopped = w->min == w->max ? "fixed number" : res->goal_reached ? "precision reached" : "maximum reached";
     if (w->min == w->max) res->goal_reached = true;
     size_t more = WB_MAX((size_t)2, res->replications / 2);
     w->planned = WB_MIN(w->max, res->replications + more);
+    w->expected = w->done ? res->replications : WB_MIN(w->max, WB_MAX(w->planned, need));
 }
 
 static void decide_all(struct pool *p)
 {
     p->progress.points_done = 0;
     p->progress.half_width = 0;
+    p->progress.runs_expected = 0;
     for (size_t i = 0; i < p->nworks; i++) {
         struct work *w = &p->work[i];
         if (!w->done) decide(w);
         p->progress.points_done += w->done;
+        p->progress.runs_expected += w->expected;
         if (!w->done && w->res->half_width >= p->progress.half_width) {
             p->progress.half_width = w->res->half_width;
             p->progress.goal = w->res->goal;
@@ -339,7 +348,7 @@ int exp_run_some(const struct exp_point *point, size_t n, const struct exp_task_
         WB_CHECK(id[i].point < n, "point %zu of %zu", id[i].point, n);
         p.task[i] = (struct task){.work = id[i].point, .replication = id[i].replication};
     }
-    p.progress = (struct exp_progress){.points = n, .runs = nids, .half_width = INFINITY};
+    p.progress = (struct exp_progress){.points = n, .runs = nids, .runs_expected = nids, .half_width = INFINITY};
     *done = 0;
     size_t slice = slice_of(&p);
     for (size_t from = 0, to; from < nids && !stopped(&p); from = to) {

@@ -30,7 +30,9 @@ struct exp_point {
 
 struct exp_progress {
     size_t points, points_done;
-    size_t runs, runs_done;  /* planned so far; done */
+    size_t runs, runs_done; /* planned so far; done */
+    /* in all: planned, and what the spread seen so far says that the goals will take besides */
+    size_t runs_expected;
     size_t runs_recalled;    /* of those done: not simulated but taken from the keeper */
     const char *label;       /* of the point that finished last */
     const char *stage;       /* what these runs are for, when they are not the points themselves; or NULL */

@@ -129,6 +129,45 @@ static void test_gives_up_at_max(void **state)
     wb_scenario_free(s);
 }
 
+/* What is told while it runs: after the first round not only what is planned next, but what the goal will take. */
+struct told {
+    size_t planned, expected; /* when the second round was planned */
+    size_t last_runs, last_expected;
+};
+
+static void note_progress(void *ctx, const struct exp_progress *p)
+{
+    struct told *t = ctx;
+    assert_true(p->runs_expected >= p->runs && p->runs >= p->runs_done);
+    if (p->runs > 3 && !t->planned) {
+        t->planned = p->runs;
+        t->expected = p->runs_expected;
+    }
+    t->last_runs = p->runs;
+    t->last_expected = p->runs_expected;
+}
+
+static void test_runs_to_come_are_expected(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    struct wb_scenario *s =
+        load(PIPE "run : { warmup = \"none\"; replications : { min = 3; max = 40; half_width = \"0.2 %\"; }; };");
+    struct wb_diag *d = wb_diag_new();
+    struct exp_points *p = exp_points_new(s, NULL, d);
+    struct exp_options o = {.jobs = 1, .progress = note_progress, .ctx = &told};
+    struct exp_study *study = exp_run(p->point, p->n, &o, d);
+    /* 1.01, 0.995, 1.00333: t(2) sd / (0.2 % mean) = 16.2 squared = 261, more than the 40 that are allowed */
+    assert_int_equal(told.planned, 5);
+    assert_int_equal(told.expected, 40);
+    assert_int_equal(told.last_runs, study->result[0]->replications);
+    assert_true(told.last_expected < told.expected); /* better known with more of them */
+    exp_study_free(study);
+    exp_points_free(p);
+    wb_diag_free(d);
+    wb_scenario_free(s);
+}
+
 static char *json_of(struct exp_study *study)
 {
     char *text;
@@ -346,6 +385,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_stops_when_precise, reset),
         cmocka_unit_test_setup(test_gives_up_at_max, reset),
+        cmocka_unit_test_setup(test_runs_to_come_are_expected, reset),
         cmocka_unit_test_setup(test_same_bytes_for_any_jobs, reset),
         cmocka_unit_test_setup(test_a_failed_build_is_reported, reset),
         cmocka_unit_test_setup(test_warmup_detection, reset),
