@@ -14,7 +14,8 @@
 #include "wakebal/traceview.h"
 #include "wakebal/units.h"
 
-#define RING (1u << 18) /* records: 8 MiB; a step of a millisecond makes far fewer */
+#define RING (1u << 18)    /* records: 8 MiB; a step of a millisecond makes far fewer */
+#define ROUND (10 * WB_US) /* the default start is a multiple of it */
 #define SPAN (300 * WB_US)
 
 struct tracing {
@@ -164,7 +165,7 @@ static json_t *timeline_of(struct tracing *w)
     w->moves = json_array();
     if (w->source->from) (void)wb_sim_step_to(w->s, w->from);
     note_runners(w);
-    if (!w->source->from) w->from = first_work(w);
+    if (!w->source->from) w->from = first_work(w) / ROUND * ROUND; /* a start that one can read */
     if (!w->until) w->until = w->from + SPAN;
     w->take = take_timeline;
     read_ring(w);

@@ -62,7 +62,9 @@ static void choose_unit(struct plot_input *in, struct gantt *g)
     double d = g->until - g->from;
     g->scale = d < 1e-6 ? 1e9 : d < 2e-3 ? 1e6 : d < 2 ? 1e3 : 1;
     g->unit = d < 1e-6 ? "ns" : d < 2e-3 ? "us" : d < 2 ? "ms" : "s";
-    snprintf(in->unit.axis, sizeof in->unit.axis, "time (%s) from %.9g s", g->unit, g->from);
+    bool seconds = g->from >= 1;
+    snprintf(in->unit.axis, sizeof in->unit.axis, "time (%s) from %.9g %s", g->unit, g->from * (seconds ? 1 : 1e3),
+             seconds ? "s" : "ms");
 }
 
 static char *task_name(const struct plot_input *in, size_t task)
