@@ -163,7 +163,7 @@ static int size_stacks(struct wb_sim *s, struct wb_diag *d)
 {
     int err = 0;
     /* On small machines a task keeps what it would borrow with each call: lending takes a few nanoseconds. */
-    size_t spare = s->ncpus <= OWN_MIDDLE_CPUS ? MIDDLE_STACK_BYTES : 0;
+    size_t spare = s->ncpus <= OWN_MIDDLE_CPUS ? WB_STACK_MIDDLE : 0;
     for (uint32_t i = 0; i < s->ninstances; i++) {
         const char *path = wb_cfg_path("workload[%u].kind", i);
         const struct wb_workload_ops *w = find_workload(s, wb_cfg_str(s->cfg, path));

@@ -377,7 +377,7 @@ static int pool_init(struct stack_pool *p, uint32_t parts, uint32_t bytes)
 int stacks_init(struct wb_sim *s)
 {
     uint32_t parts = s->ntasks + 2 * s->ncpus;
-    if (pool_init(&s->middle, parts, sizeof(struct middle_head) + MIDDLE_STACK_BYTES)) return -1;
+    if (pool_init(&s->middle, parts, sizeof(struct middle_head) + WB_STACK_MIDDLE)) return -1;
     return pool_init(&s->deep, parts, DEEP_STACK_BYTES);
 }
 
@@ -419,7 +419,7 @@ static struct middle_head *middle_of(const struct wb_exec *x)
 /* The part in use has no room for a frame: go on in the next one, or the one after it. */
 WB_APART static void enter_next_part(struct wb_exec *x, size_t size)
 {
-    uint32_t deep = x->own + MIDDLE_STACK_BYTES;
+    uint32_t deep = x->own + WB_STACK_MIDDLE;
     if (x->used <= x->own) {
         x->lent = part_take(&x->sim->middle, x) + sizeof(struct middle_head) - x->own;
         x->used = x->own;
@@ -432,7 +432,7 @@ WB_APART static void enter_next_part(struct wb_exec *x, size_t size)
 /* The first frame of a lent part has gone: give the part back, and go on where the one before ended. */
 WB_APART static void leave_part(struct wb_exec *x)
 {
-    uint32_t deep = x->own + MIDDLE_STACK_BYTES, prev = x->top == WB_STACK_EMPTY ? 0 : x->top;
+    uint32_t deep = x->own + WB_STACK_MIDDLE, prev = x->top == WB_STACK_EMPTY ? 0 : x->top;
     if (x->used == deep) part_give(&x->sim->deep, middle_of(x)->deep + deep);
     if (prev < x->own) part_give(&x->sim->middle, (uint8_t *)middle_of(x));
     x->used = x->top == WB_STACK_EMPTY ? 0 : (uint16_t)(prev + stack_at(x, prev)->size);
@@ -441,16 +441,12 @@ WB_APART static void leave_part(struct wb_exec *x)
 void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size)
 {
     size = (size + 7) & ~(size_t)7;
-    uint32_t deep = x->own + MIDDLE_STACK_BYTES, end = x->used <= x->own ? x->own : deep;
+    uint32_t deep = x->own + WB_STACK_MIDDLE, end = x->used <= x->own ? x->own : deep;
     if (x->used <= deep && x->used + size > end) enter_next_part(x, size);
     WB_CHECK(x->used + size <= (size_t)deep + DEEP_STACK_BYTES, "frame stack of %u bytes overflows (frame of %zu)",
              deep + DEEP_STACK_BYTES, size);
     struct wb_frame *f = stack_at(x, x->used);
-    /* Frames are a few words: cheaper than a call. */
-    for (uint64_t *w = (uint64_t *)(void *)(f + 1), *stop = (uint64_t *)(void *)f + size / 8; w < stop; w++) {
-        *w = 0;
-        __asm__("" : "+r"(w)); /* or gcc makes it one after all */
-    }
+    memset(f + 1, 0, size - sizeof *f);
     *f = (struct wb_frame){.step = step, .prev = x->top, .size = (uint16_t)size};
     x->top = x->used;
     x->used = (uint16_t)(x->used + size);
@@ -458,12 +454,13 @@ void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size)
     return f;
 }
 
-static void pop(struct wb_exec *x)
+/* The frame on top, f, is over. */
+static inline void pop(struct wb_exec *x, const struct wb_frame *f)
 {
     uint16_t at = x->top;
-    x->top = stack_at(x, at)->prev;
+    x->top = f->prev;
     x->used = at;
-    if (WB_UNLIKELY(at == x->own || at == x->own + MIDDLE_STACK_BYTES)) leave_part(x);
+    if (WB_UNLIKELY(at == x->own || at == x->own + WB_STACK_MIDDLE)) leave_part(x);
 }
 
 /* ---- stepping ---- */
@@ -480,7 +477,7 @@ static bool takes_softirq(const struct wb_cpu *c, const struct wb_exec *x)
 
 static inline bool is_interrupted(const struct wb_cpu *c, const struct wb_exec *x)
 {
-    return WB_UNLIKELY(c->pending | c->softirqs) && (takes_irq(c, x) || takes_softirq(c, x));
+    return WB_UNLIKELY(c->interrupts) && (takes_irq(c, x) || takes_softirq(c, x));
 }
 
 /* There is more to do, or to look at, than to let the time pass. */
@@ -519,7 +516,7 @@ enum wb_ret wb_call_now(struct wb_exec *x, const void *frame)
         s->steps++;
         enum wb_ret r = f->step(x, f);
         if (r == WB_DONE)
-            pop(x);
+            pop(x, f);
         else if (r != WB_AGAIN)
             return r;
     }
@@ -586,33 +583,43 @@ static bool preempts_here(const struct wb_sim *s, const struct wb_cpu *c, const 
     return x->user || (s->k.preempt && !x->preempt_off && !x->irq_off && !x->bh_off);
 }
 
-/* One step of the active context. false: the CPU waits. */
-static bool step(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
+/* What a frame yielded that is neither over nor goes on at once. false: the CPU waits. */
+static bool yielded(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x, enum wb_ret r)
 {
-    struct wb_frame *f = stack_at(x, x->top);
-    switch (f->step(x, f)) {
-    case WB_AGAIN: return true;
-    case WB_RUN:
-        if (c->ev) return false;
-        seg_shelve(s, x->seg);
-        if (x->seg->nparts) x->seg->state = WB_SEG_STARTED;
-        return true;
-    case WB_DONE: pop(x); return true;
-    case WB_PARK:
-        seg_shelve(s, x->seg);
-        c->mode = CPU_SPIN;
-        c->since = s->now;
-        return false;
-    case WB_SWITCH:
+    if (r == WB_RUN && c->ev) return false;
+    if (r == WB_SWITCH) {
         c->ctx = &c->rq.curr->x;
         c->ctx->cpu = c->id;
         c->ctx->seg = &c->seg[WB_LEVEL_TASK];
         return true;
-    case WB_HALT:
-        seg_shelve(s, x->seg);
+    }
+    seg_shelve(s, x->seg);
+    if (r == WB_RUN) {
+        if (x->seg->nparts) x->seg->state = WB_SEG_STARTED;
+        return true;
+    }
+    if (r == WB_HALT) {
         idle_halt(s, c);
         return c->mode != CPU_HALT;
     }
+    c->mode = CPU_SPIN;
+    c->since = s->now;
+    return false;
+}
+
+/* Step the active context until something else may be to be done first. false: the CPU waits. */
+static bool step(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
+{
+    do {
+        struct wb_frame *f = stack_at(x, x->top);
+        enum wb_ret r = f->step(x, f);
+        if (r == WB_DONE)
+            pop(x, f);
+        else if (r != WB_AGAIN)
+            return yielded(s, c, x, r);
+        if (x->top == WB_STACK_EMPTY || (s->steps & LOOK_UP) == LOOK_UP) break;
+        s->steps++;
+    } while (!c->interrupts && x->seg->state == WB_SEG_OPEN); /* not what preempted_step() takes up again */
     return true;
 }
 

@@ -60,8 +60,6 @@ enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VE
 #define KTHREAD_STACK_BYTES 48u
 #define SLEEP_FRAME_BYTES 24u /* schedule(), in which a task sleeps */
 #define DEEP_STACK_BYTES 768u
-/* A call of an IPC kind that sleeps (pipe_call, wait_call), and schedule(). */
-#define MIDDLE_STACK_BYTES 136u
 #define OWN_MIDDLE_CPUS 64u /* up to so many CPUs tasks have it of their own */
 
 #define KICKS_MAX 8u
@@ -123,6 +121,7 @@ struct wb_cpu {
             uint16_t softirqs; /* 1 << enum wb_softirq */
             uint32_t by_parts; /* enum by_parts: segments are worked off part by part */
         };
+        uint32_t interrupts; /* pending or softirqs */
         uint64_t attention;
     };
     uint32_t nkick; /* CPUs to kick once the current work is flushed (KICK_ALL) */
@@ -216,7 +215,7 @@ struct stack_pool {
     uint32_t parts, fresh, bytes;
 };
 /* What a middle part begins with: where the deep part is, less what lies below it; valid while used > own +
- * MIDDLE_STACK_BYTES. */
+ * WB_STACK_MIDDLE. */
 struct middle_head {
     uint8_t *deep;
 };
@@ -349,7 +348,7 @@ static inline struct wb_frame *stack_at(const struct wb_exec *x, uint32_t offset
     uint8_t *part = (uint8_t *)(uintptr_t)x + x->stack;
     if (offset >= x->own) {
         part = x->lent;
-        if (WB_UNLIKELY(offset >= x->own + MIDDLE_STACK_BYTES))
+        if (WB_UNLIKELY(offset >= x->own + WB_STACK_MIDDLE))
             part = ((const struct middle_head *)(const void *)(part + x->own))[-1].deep;
     }
     return (struct wb_frame *)(void *)(part + offset);

@@ -189,11 +189,26 @@ struct wb_exec {
 };
 _Static_assert(sizeof(struct wb_exec) == 64, "there is one per task");
 #define WB_STACK_EMPTY UINT16_MAX
+#define WB_STACK_MIDDLE 136u /* bytes: a call of an IPC kind that sleeps (pipe_call, wait_call), and schedule() */
 
 /* Push a zeroed frame of `size` bytes that runs `step`. Returns it for filling in. The step runs when the caller
  * yields. */
 void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size);
-#define WB_PUSH(x, step, type) ((type *)wb_push((x), (step), sizeof(type)))
+/* The same for a size that the compiler knows: usually the part of the stack that is in use has room. */
+static inline void *wb_push_known(struct wb_exec *x, wb_step_fn step, size_t bytes)
+{
+    uint32_t used = x->used, size = (uint32_t)((bytes + 7) & ~(size_t)7), end = used + size;
+    uint8_t *part = end <= x->own ? (uint8_t *)x + x->stack : x->lent;
+    if (WB_UNLIKELY(end > x->own && (used <= x->own || end > x->own + WB_STACK_MIDDLE))) return wb_push(x, step, bytes);
+    struct wb_frame *f = (struct wb_frame *)(void *)(part + used);
+    __builtin_memset(f + 1, 0, size - sizeof *f);
+    *f = (struct wb_frame){.step = step, .prev = x->top, .size = (uint16_t)size};
+    x->top = (uint16_t)used;
+    x->used = (uint16_t)end;
+    if (end > x->stack_peak) x->stack_peak = (uint16_t)end;
+    return f;
+}
+#define WB_PUSH(x, step, type) ((type *)wb_push_known((x), (step), sizeof(type)))
 
 /* Add `dur` ps of work under a label. */
 void wb_charge(struct wb_exec *x, uint16_t fn, enum wb_cat cat, sim_time dur);
