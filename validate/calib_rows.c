@@ -149,6 +149,32 @@ static const struct probe_figure *far_figure(const struct probe_set *p, const ch
     return f && f->n ? f : NULL;
 }
 
+static const struct probe_figure *figure_of(const struct probe_set *p, const char *name)
+{
+    const struct probe_figure *f = probe_find(p, name);
+    return f && f->n ? f : NULL;
+}
+
+/* Birth and end of a process of the size of a workload's task. In the end there is a wakeup of the parent and a switch
+ * to it: half a trip on one CPU, less the calls of that half. */
+static void put_life(struct calib *c, const struct probe_set *p)
+{
+    const struct probe_figure *born = figure_of(p, "fork_call"), *end = figure_of(p, "child_end");
+    const struct probe_figure *trip = figure_of(p, "local_trip"), *calls = figure_of(p, "pipe_1");
+    double handover = trip && calls ? fmax(trip->median / 2 - calls->median, 0) : 0;
+    if (born) {
+        put_time(c, "kernel.path.fork", born, 1, 0);
+        snprintf(c->row[c->n - 1].method, sizeof c->row[0].method, "%s; median of %u", probe_method(born->name),
+                 born->n);
+    }
+    if (end) {
+        put_time(c, "kernel.path.exit", end, 1, handover);
+        snprintf(c->row[c->n - 1].method, sizeof c->row[0].method,
+                 "end of a child until it has been reaped, less %.1f us of waking and switching; median of %u",
+                 handover * 1e-3, end->n);
+    }
+}
+
 /* How long throwing away the other copy takes, against the move of the line; and how many are in flight when lines that
  * others have copies of are written in order. The nearest distance tells. */
 static void put_upgrades(struct calib *c, const struct probe_set *p)
@@ -220,6 +246,7 @@ void calib_direct(struct calib *c, const struct probe_set *p)
     put_upgrades(c, p);
     put_syscall(c, p);
     put_calls(c, p);
+    put_life(c, p);
     put_tick(c, p);
     put_noise(c, p);
 }

@@ -31,6 +31,8 @@ const struct probe probe_table[] = {
      "tick noise hz ticks_seen noise_rate noise_share", probe_gaps, 0.081, false},
     {"calls", "the same call again and again", "getppid clock_read call_write call_select call_socket_protocol",
      probe_calls, 0.01, false},
+    {"life", "a child that ends at once; its end until it has been reaped", "fork_call child_end", probe_life, 0.005,
+     false},
     {"loops", "a message that a task sends to itself",
      "pipe_1 pipe_4k pipe_8k pipe_12k pipe_64k unix_1 unix_64k udp_1 tcp_1", probe_loops, 0.03, false},
     {"sides", "a pipe filled and emptied by one task", "fill_512 drain_512 fill_4096 drain_4096", probe_sides, 0.002,

@@ -1,12 +1,16 @@
 /* probe_call.c - system calls, and messages that one task sends to itself: no switch, no wake. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probe_inner.h"
@@ -159,5 +163,55 @@ int probe_sides(struct probe_run *r)
     int rc = fill_and_drain(r, fd, 512);
     if (!rc) rc = fill_and_drain(r, fd, 4096);
     close_pair(fd);
+    return rc;
+}
+
+/* ------------------------------------------------------------------ birth and end of a process */
+/* A child that ends at once, on our CPU. What the buffers of the probes would cost is kept out of it by
+ * MADV_DONTFORK: a workload's tasks do not have them. The end runs from the child's last instruction until the parent
+ * has reaped it, so a wakeup and a switch are in it. When the child runs before fork() is back, the fork is not told.
+ * 0 or -errno. */
+static int one_life(_Atomic uint64_t *last, double *fork_ns, double *end_ns)
+{
+    atomic_store(last, 0);
+    uint64_t begin = real_now();
+    pid_t pid = fork();
+    if (!pid) {
+        atomic_store(last, real_now());
+        _exit(0);
+    }
+    uint64_t back = real_now();
+    if (pid < 0) return -errno;
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    uint64_t reaped = real_now(), ended = atomic_load(last);
+    *fork_ns = ended > back ? (double)(back - begin) : NAN;
+    *end_ns = ended && ended < reaped ? (double)(reaped - ended) : NAN;
+    return 0;
+}
+
+int probe_life(struct probe_run *r)
+{
+    enum { LIVES = 5 };
+    double born[LIVES], ended[LIVES], median, lo, hi;
+    uint32_t n[2] = {0, 0};
+    int rc = 0;
+    _Atomic uint64_t *last = mmap(NULL, sizeof *last, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (last == MAP_FAILED) return -errno;
+    (void)madvise(r->arena, r->bytes, MADV_DONTFORK);
+    if (r->big_bytes) (void)madvise(r->big, 2 * r->big_bytes, MADV_DONTFORK);
+    for (int i = 0; i < LIVES && !rc; i++) {
+        double b = NAN, e = NAN;
+        rc = one_life(last, &b, &e);
+        if (isfinite(b)) born[n[0]++] = b;
+        if (isfinite(e)) ended[n[1]++] = e;
+    }
+    (void)madvise(r->arena, r->bytes, MADV_DOFORK);
+    if (r->big_bytes) (void)madvise(r->big, 2 * r->big_bytes, MADV_DOFORK);
+    munmap((void *)last, sizeof *last);
+    probe_median(born, n[0], &median, &lo, &hi);
+    probe_put(r, "fork_call", PROBE_NS, median);
+    probe_median(ended, n[1], &median, &lo, &hi);
+    probe_put(r, "child_end", PROBE_NS, median);
     return rc;
 }

@@ -228,6 +228,14 @@ static double quantile(const struct wb_metric *m, uint32_t ppm)
     return m && m->hist ? (double)wb_hist_quantile(m->hist, ppm) * 1e-12 : NAN;
 }
 
+/* Without placements of new tasks: wake_up_new_task() sets their CPU without counting (__set_task_cpu). */
+static double moves_per_second(const struct wb_result *r)
+{
+    double rate = metric(r, UINT32_MAX, "migrations.rate"), born = metric(r, UINT32_MAX, "migrations.fork");
+    double seconds = metric(r, UINT32_MAX, "measured");
+    return seconds > 0 && isfinite(born) ? fmax(rate - born / seconds, 0) : rate;
+}
+
 /* Switches of tasks: those from the idle task are not counted for real. Not with hogs beside, whose own are in the
  * simulated sum. */
 static void read_figures(const struct valid_case *c, const struct wb_result *r, const struct wb_metric *lat,
@@ -241,7 +249,7 @@ static void read_figures(const struct valid_case *c, const struct wb_result *r, 
     out->figure[VALID_P99] = quantile(lat, 990000);
     out->figure[VALID_SWITCHES] =
         alone && c->kind != REAL_SYSCALL ? valid_per_operation(c, rate * tasks, out->value) : NAN;
-    out->figure[VALID_MIGRATIONS] = c->unpinned ? metric(r, UINT32_MAX, "migrations.rate") : NAN;
+    out->figure[VALID_MIGRATIONS] = c->unpinned ? moves_per_second(r) : NAN;
     out->figure[VALID_TOGETHER] = pinned ? NAN : out->together;
 }
 

@@ -133,6 +133,10 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
      .source = "Linux SD_WAKE_AFFINE"},
     {KEY("wake_wide", BOOL), .help = "Wakers of many tasks leave them where they were (3.12+, 5.4 here).",
      .source = CFS_SRC "wake_wide"},
+    {KEY("start_flips", INT), .min = "0", .max = "1000000",
+     .help = "How many different tasks, one after the other, those had woken who started the tasks of the scenario (a "
+             "shell's history). fork() hands the count on and wake_wide() compares it (5.4+). Without it none.",
+     .source = "Linux wakee_flips: dup_task_struct() copies it, nothing sets it back; halved once a second at most"},
     {KEY("wake_idle", BOOL),
      .help = "wake_idle() is compiled in (2.6.23, 2.6.24): a wakeup whose CPU is busy looks for an idle one in domains "
              "with WAKE_IDLE. Without "
@@ -232,6 +236,7 @@ const struct fair_knob fair_knobs[] = {
     {"policy.nr_migrate", FAIR_SINCE(FAIR_2_6_24)},
     {"policy.wake_idle", FAIR_UNTIL(FAIR_2_6_24)},
     {"policy.wake_wide", FAIR_SINCE(FAIR_5_4)},
+    {"policy.start_flips", FAIR_SINCE(FAIR_5_4)},
     {"policy.wake_queue", FAIR_SINCE(FAIR_5_4)},
     {"policy.idle_search", FAIR_IN(FAIR_2_6_35, FAIR_2_6_36)},
     {"policy.pack", FAIR_SINCE(FAIR_6_18)},

@@ -27,6 +27,7 @@ void fair_task_init(struct wb_sim *s, struct wb_task *t)
     p->custom_slice = slice != 0;
     p->slice = slice ? slice : f->base_slice;
     p->pl.recent_used_cpu = WB_NO_CPU;
+    p->pl.wakee_flips = f->pl.start_flips;
 }
 
 void fair_fork(struct wb_exec *x, struct wb_task *parent, struct wb_task *child)

@@ -200,6 +200,7 @@ int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_dia
     f->pl.search = search_of(cfg);
     fair_pack_init(f, cfg);
     f->pl.wide = fair_given_bool(cfg, "policy.wake_wide", true);
+    if (wb_cfg_has(cfg, "policy.start_flips")) f->pl.start_flips = (uint32_t)wb_cfg_int(cfg, "policy.start_flips");
     f->pl.scratch = (struct wb_cpumask){.ncpus = f->ncpus, .nwords = WB_CPUMASK_WORDS(f->ncpus)};
     f->pl.scratch.w = wb_sim_alloc(s, f->pl.scratch.nwords * sizeof(uint64_t));
     f->pl.seat = wb_sim_alloc(s, f->ncpus * sizeof *f->pl.seat);

@@ -417,6 +417,19 @@ static void wakers_of_many_are_wide_at_llc_size_flips(void **state)
 
 /* ---- beyond tables ---- */
 
+/* Tasks that nobody in the scenario forked come with policy.start_flips; what they fork inherits it. */
+static void flips_come_with_the_shell(void **state)
+{
+    (void)state;
+    struct row r = {AT(MODERN, QUADS, 1, 0, 0, "", 0), .set = "policy.start_flips=7"};
+    struct scene k;
+    build(&k, &r, FAIR_6_12);
+    struct wb_task *t = fake_task(k.s, 2, 0);
+    fair_task_init(k.s, t);
+    assert_int_equal(fair_task(t)->pl.wakee_flips, 7);
+    fake_free(k.s);
+}
+
 /* A waker of one task keeps its flips at 1; of two in turn it flips each time; a second without wakeups halves. */
 static void flips_count_changes_of_wakee(void **state)
 {
@@ -558,6 +571,7 @@ int main(void)
         cmocka_unit_test(sync_wakee_leaves_a_far_prev_for_the_wakers_cache),
         cmocka_unit_test(full_cache_stacks_on_the_target),
         cmocka_unit_test(wakers_of_many_are_wide_at_llc_size_flips),
+        cmocka_unit_test(flips_come_with_the_shell),
         cmocka_unit_test(flips_count_changes_of_wakee),
         cmocka_unit_test(recent_cpu_by_version),
         cmocka_unit_test(idle_core_hint),
