@@ -52,7 +52,7 @@ bool wb_touch_start(struct wb_exec *x, const struct wb_span *span, int pattern, 
         charge_core(x, t.core, fn);
         return false;
     }
-    wb_region_touch(x->sim->hw, x->cpu, span, (enum wb_pattern)pattern, (enum wb_access)access, &t);
+    wb_region_touch_cost(x->sim->hw, x->cpu, span, (enum wb_pattern)pattern, (enum wb_access)access, &t);
     return charge_touch(x, &t, fn);
 }
 
@@ -64,6 +64,6 @@ bool wb_copy_start(struct wb_exec *x, const struct wb_span *src, const struct wb
         charge_core(x, t.core, fn);
         return false;
     }
-    wb_region_copy(x->sim->hw, x->cpu, src, dst, &t);
+    wb_region_copy_cost(x->sim->hw, x->cpu, src, dst, &t);
     return charge_touch(x, &t, fn);
 }

@@ -92,6 +92,13 @@ static inline struct holder *holders_first(const struct wb_machine_state *s, con
 {
     return s->block[r->block[0]].h;
 }
+/* Somebody is going to touch the region. */
+static inline void holders_prefetch(const struct wb_machine_state *s, region_id id)
+{
+    const struct region *r = &s->region[id];
+    __builtin_prefetch(&s->block[r->block[0]]);
+    __builtin_prefetch(&s->block[r->block[0]].h[2]);
+}
 /* One more place, uninitialised; there must be fewer than HOLDERS. The last holder goes. */
 struct holder *holder_add(struct wb_machine_state *s, struct region *r);
 void holder_drop_last(struct wb_machine_state *s, struct region *r);

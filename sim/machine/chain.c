@@ -55,19 +55,6 @@ static uint32_t work_out(const struct stroke *k, struct holder *h, uint32_t oute
     return held;
 }
 
-/* Work it out and keep it in the first place of the set. */
-static uint32_t learn(const struct stroke *k, struct holder *h, uint32_t outer, struct recall *m)
-{
-    struct cache *c = &k->s->cache[h->cache];
-    uint64_t clock = c->clock, room = c->free;
-    m->held = work_out(k, h, outer);
-    m->displaced = (uint32_t)(c->clock - clock);
-    m->filled = (uint32_t)(room - c->free);
-    m->run = h->run;
-    m->rest = k->s->rest[h->rest]; /* number 0 is empty */
-    return m->held;
-}
-
 /* See struct recall_key. A holder that has nothing left is brought up to date first: then it does not matter since
  * when. */
 static inline struct recall_key key_of(const struct stroke *k, struct holder *h, uint32_t outer)
@@ -88,16 +75,30 @@ static inline struct recall_key key_of(const struct stroke *k, struct holder *h,
     return key;
 }
 
+/* Work it out and keep it in the first place of the set. The key is made once more: so it need not be in memory while
+ * it is looked for. */
+__attribute__((noinline)) static uint32_t learn(const struct stroke *k, struct holder *h, uint32_t outer,
+                                                struct recall *set)
+{
+    struct cache *c = &k->s->cache[h->cache];
+    const struct recall_key key = key_of(k, h, outer);
+    uint64_t clock = c->clock, room = c->free;
+    set[1] = set[0];
+    memcpy(set->key, key.w, sizeof set->key);
+    set->held = work_out(k, h, outer);
+    set->displaced = (uint32_t)(c->clock - clock);
+    set->filled = (uint32_t)(room - c->free);
+    set->run = h->run;
+    set->rest = k->s->rest[h->rest]; /* number 0 is empty */
+    return set->held;
+}
+
 static inline uint32_t touch_cache(const struct stroke *k, struct holder *h, uint32_t outer)
 {
     if (k->n < RECALL_MIN) return work_out(k, h, outer);
-    struct recall_key key = key_of(k, h, outer);
+    const struct recall_key key = key_of(k, h, outer);
     struct recall *set = recall_set(k->s, &key), *m = set;
-    if (WB_UNLIKELY(!recall_is(m, &key)) && !recall_is(++m, &key)) {
-        set[1] = set[0];
-        memcpy(set->key, key.w, sizeof set->key);
-        return learn(k, h, outer, set);
-    }
+    if (WB_UNLIKELY(!recall_is(m, &key)) && !recall_is(++m, &key)) return learn(k, h, outer, set);
     recall_apply(k->s, m, h);
     h->used = k->r->touches;
     return m->held;

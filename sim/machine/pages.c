@@ -7,7 +7,7 @@
  * Simplified: one order, one zone per node, no cold list, and the zone is a LIFO in front of pages that were never
  * used.
  */
-#include "machine_impl.h"
+#include "caches.h"
 
 /* A page that was never given out is like any other such page: lists count them, and it gets a number, a region and a
  * note when somebody gets it. So the ones in use are close together, however many wait in lists. */
@@ -127,7 +127,7 @@ static region_id given(struct wb_machine_state *s, uint32_t id)
         id = s->sizes.regions + s->pages_given++;
         s->region[id] = (struct region){.bytes = s->sizes.page_bytes, .home = WB_NO_CPU};
     }
-    __builtin_prefetch(&s->region[id]); /* whoever gets it touches it */
+    holders_prefetch(s, id); /* whoever gets it touches it */
     s->page_note[id - s->sizes.regions] = (struct wb_page_note){.next = WB_NO_REGION};
     return id;
 }
@@ -160,7 +160,7 @@ struct wb_page_note *wb_page_note(struct wb_machine_state *s, region_id page)
 {
     WB_DEBUG_CHECK(page >= s->sizes.regions && page < s->sizes.regions + s->pages_given, "region %u is not a page",
                    page);
-    __builtin_prefetch(&s->region[page]);
+    holders_prefetch(s, page);
     return &s->page_note[page - s->sizes.regions];
 }
 

@@ -51,9 +51,10 @@ static inline struct recall *recall_set(const struct wb_machine_state *s, const 
 
 static inline bool recall_is(const struct recall *m, const struct recall_key *k)
 {
-    uint64_t differ = 0;
-    for (uint32_t i = 0; i < RECALL_WORDS; i++) differ |= m->key[i] ^ k->w[i];
-    return !differ;
+    const uint64_t *a = m->key, *b = k->w;
+    /* Word by word: a vector would have to wait until the key is in memory. */
+    return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) | (a[5] ^ b[5]) |
+             (a[6] ^ b[6]) | (a[7] ^ b[7]));
 }
 
 /* The holder as it was then; the cache takes in what it took in then. */

@@ -26,6 +26,7 @@ struct toucher {
     struct wb_touch *out;
     cpu_id cpu;
     enum wb_pattern pattern;
+    bool brief; /* nobody wants to know more than what it costs */
     uint32_t nsights;
     struct sight sight[HOLDERS];    /* by holder; only until the state changes */
     uint32_t held[WB_CACHE_LEVELS]; /* bytes of the span found at or inside that level */
@@ -42,8 +43,8 @@ static bool is_own(const struct toucher *t, uint32_t cache)
     return t->k.cache[chain_index(t, cache)] == cache;
 }
 
-/* At what another cache of that level has. */
-static void look_at(struct toucher *t, const struct holder *h, uint32_t level, struct sight *v)
+/* At what a cache of another chain has. */
+static void look_at(struct toucher *t, const struct holder *h, struct sight *v)
 {
     const struct wb_topology *topo = t->m->topo;
     v->own = v->speaks = false;
@@ -51,7 +52,7 @@ static void look_at(struct toucher *t, const struct holder *h, uint32_t level, s
     if (!v->there.bytes) return; /* it has nothing to say */
     v->cpu = topo->cache[h->cache].first_cpu;
     /* Caches nest: the outermost foreign one is below one of ours, or the last. */
-    v->shared = (uint8_t)(level + 1);
+    v->shared = (uint8_t)(chain_index(t, h->cache) + 1);
     v->speaks =
         v->shared == t->k.nlevels || topo->cache_of[(size_t)v->cpu * t->k.nlevels + v->shared] == t->k.cache[v->shared];
     if (v->speaks) v->far = (uint8_t)wb_topo_distance(topo, t->cpu, v->cpu);
@@ -64,15 +65,16 @@ static void look_around(struct toucher *t, struct holder **mine)
     for (uint32_t i = 0; i < t->k.nlevels; i++) mine[i] = NULL;
     for (uint32_t k = 0; k < t->nsights; k++) {
         struct holder *h = holder_at(t->k.s, t->k.r, k);
-        uint32_t level = chain_index(t, h->cache);
-        if (t->k.cache[level] == h->cache) {
+        uint32_t level = 0;
+        while (level < t->k.nlevels && t->k.cache[level] != h->cache) level++;
+        if (level < t->k.nlevels) {
             mine[level] = h;
             t->sight[k].own = true;
             t->sight[k].speaks = false;
             continue;
         }
         holder_refresh(t->k.s, h);
-        look_at(t, h, level, &t->sight[k]);
+        look_at(t, h, &t->sight[k]);
     }
 }
 
@@ -131,9 +133,10 @@ static void price_transfer(struct toucher *t, enum wb_distance far, cpu_id other
         v[1] = link_of_cpu(m, t->cpu);
         v[2] = link_of_cpu(m, other);
     }
+    add_stage(t->out, time, bytes, v);
+    if (t->brief) return;
     *(dirty ? &t->out->dirty_bytes[far] : &t->out->clean_bytes[far]) += bytes;
     *(dirty ? &t->out->dirty_time[far] : &t->out->clean_time[far]) += time;
-    add_stage(t->out, time, bytes, v);
 }
 
 static void price_memory(struct toucher *t, uint32_t bytes)
@@ -144,9 +147,10 @@ static void price_memory(struct toucher *t, uint32_t bytes)
     sim_time time = price_time(bytes, m->memory[remote].q[t->pattern][t->k.access]);
     server_id v[WB_STAGE_SERVERS] = {bus_of_cpu(m, t->cpu), memory_of_node(m, t->k.r->home),
                                      remote ? link_of_cpu(m, t->cpu) : WB_NO_SERVER};
+    add_stage(t->out, time, bytes, v);
+    if (t->brief) return;
     t->out->memory_bytes[remote] += bytes;
     t->out->memory_time[remote] += time;
-    add_stage(t->out, time, bytes, v);
 }
 
 /* Modified copies elsewhere come first: they are the only valid ones. Below a shared cache they replace hits there. */
@@ -195,7 +199,7 @@ static void price_upgrades(struct toucher *t, uint32_t valid)
     }
     uint32_t bytes = WB_MIN(most, valid);
     if (!bytes) return;
-    t->out->upgrade_lines += (bytes + t->m->line_size - 1) / t->m->line_size;
+    if (!t->brief) t->out->upgrade_lines += (bytes + t->m->line_size - 1) / t->m->line_size;
     t->out->upgrade += price_time(bytes, t->m->upgrade_q[farthest][t->pattern]);
 }
 
@@ -331,18 +335,51 @@ static void touch_span(struct toucher *t)
         touch_shared(t);
 }
 
+/* Nothing yet. nstages says that the stages are not there. */
 static void begin(struct toucher *t, struct wb_machine_state *s, cpu_id cpu, struct wb_touch *out)
 {
-    memset(out, 0, offsetof(struct wb_touch, stage)); /* nstages says that the stages are not there */
+    t->k.s = s;
     t->m = s->m;
     t->out = out;
     t->cpu = cpu;
+    out->core = out->upgrade = out->refill = out->unstaged = out->total = 0;
+    for (uint32_t i = 0; i < WB_CACHE_LEVELS; i++) out->hit_bytes[i] = 0;
+    out->nstages = 0;
+    if (!t->brief) memset(out, 0, offsetof(struct wb_touch, stage));
 }
 
-static void sum_up(struct wb_touch *out, uint32_t nlevels)
+static void sum_up(const struct toucher *t, uint32_t level, sim_time time)
 {
-    out->core = 0;
-    for (uint32_t i = 0; i < nlevels; i++) out->core += out->hit_time[i];
+    t->out->core += time;
+    if (!t->brief) t->out->hit_time[level] = time;
+}
+
+static void touch(struct toucher *t, const struct wb_span *span, enum wb_access access)
+{
+    struct wb_touch *out = t->out;
+    t->k = chain_stroke(t->k.s, t->cpu, span, access);
+    touch_span(t);
+    for (uint32_t i = 0; i < t->k.nlevels; i++)
+        if (out->hit_bytes[i]) sum_up(t, i, price_time(out->hit_bytes[i], t->m->hit[i].q[t->pattern][access]));
+    out->total = out->core + out->upgrade + out->refill;
+}
+
+static void copy(struct toucher *t, const struct wb_span *src, const struct wb_span *dst)
+{
+    struct wb_touch *out = t->out;
+    WB_CHECK(src->bytes == dst->bytes && src->region != dst->region, "copy of %u to %u bytes, region %u to %u",
+             src->bytes, dst->bytes, src->region, dst->region);
+    t->pattern = WB_STREAM;
+    t->k = chain_stroke(t->k.s, t->cpu, src, WB_READ);
+    touch_span(t);
+    t->k = chain_stroke(t->k.s, t->cpu, dst, WB_WRITE);
+    touch_span(t);
+    uint64_t fetched = 2ull * src->bytes;
+    for (uint32_t i = 0; i < t->k.nlevels; i++) fetched -= out->hit_bytes[i];
+    for (uint32_t i = 0; i < t->k.nlevels; i++) {
+        uint64_t bytes = out->hit_bytes[i] + (i ? 0 : fetched);
+        if (bytes) sum_up(t, i, price_time(bytes, t->m->copy_q[i]) / 2);
+    }
     out->total = out->core + out->upgrade + out->refill;
 }
 
@@ -350,32 +387,36 @@ void wb_region_touch(struct wb_machine_state *s, cpu_id cpu, const struct wb_spa
                      enum wb_access access, struct wb_touch *out)
 {
     struct toucher t;
-    begin(&t, s, cpu, out);
+    t.brief = false;
     t.pattern = pattern;
-    t.k = chain_stroke(s, cpu, span, access);
-    touch_span(&t);
-    for (uint32_t i = 0; i < t.k.nlevels; i++)
-        if (out->hit_bytes[i]) out->hit_time[i] = price_time(out->hit_bytes[i], s->m->hit[i].q[pattern][access]);
-    sum_up(out, t.k.nlevels);
+    begin(&t, s, cpu, out);
+    touch(&t, span, access);
 }
 
 void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
                     struct wb_touch *out)
 {
-    WB_CHECK(src->bytes == dst->bytes && src->region != dst->region, "copy of %u to %u bytes, region %u to %u",
-             src->bytes, dst->bytes, src->region, dst->region);
     struct toucher t;
+    t.brief = false;
     begin(&t, s, cpu, out);
-    t.pattern = WB_STREAM;
-    t.k = chain_stroke(s, cpu, src, WB_READ);
-    touch_span(&t);
-    t.k = chain_stroke(s, cpu, dst, WB_WRITE);
-    touch_span(&t);
-    uint64_t fetched = 2ull * src->bytes;
-    for (uint32_t i = 0; i < t.k.nlevels; i++) fetched -= out->hit_bytes[i];
-    for (uint32_t i = 0; i < t.k.nlevels; i++) {
-        uint64_t bytes = out->hit_bytes[i] + (i ? 0 : fetched);
-        if (bytes) out->hit_time[i] = price_time(bytes, s->m->copy_q[i]) / 2;
-    }
-    sum_up(out, t.k.nlevels);
+    copy(&t, src, dst);
+}
+
+void wb_region_touch_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
+                          enum wb_access access, struct wb_touch *out)
+{
+    struct toucher t;
+    t.brief = true;
+    t.pattern = pattern;
+    begin(&t, s, cpu, out);
+    touch(&t, span, access);
+}
+
+void wb_region_copy_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
+                         struct wb_touch *out)
+{
+    struct toucher t;
+    t.brief = true;
+    begin(&t, s, cpu, out);
+    copy(&t, src, dst);
 }

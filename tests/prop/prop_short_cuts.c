@@ -34,11 +34,14 @@ static struct side make_side(bool by_the_book)
     return v;
 }
 
-/* As the engine asks: near first. */
+/* As the engine asks: near first, and only what it costs. */
 static struct wb_touch copy(struct side *v, cpu_id cpu, struct wb_span src, struct wb_span dst)
 {
     struct wb_touch o = {0};
-    if (!wb_region_copy_near(v->s, cpu, &src, &dst, &o.core)) wb_region_copy(v->s, cpu, &src, &dst, &o);
+    if (v->s->by_the_book)
+        wb_region_copy(v->s, cpu, &src, &dst, &o);
+    else if (!wb_region_copy_near(v->s, cpu, &src, &dst, &o.core))
+        wb_region_copy_cost(v->s, cpu, &src, &dst, &o);
     o.total = o.core + o.upgrade + o.refill;
     return o;
 }
@@ -48,8 +51,10 @@ static struct wb_touch touch(struct side *v, cpu_id cpu, struct wb_span span, co
     struct wb_touch o = {0};
     enum wb_pattern pattern = op->b >> 20 & 1 ? WB_STREAM : WB_RANDOM;
     enum wb_access access = op->b >> 21 & 1 ? WB_READ : WB_WRITE;
-    if (!wb_region_touch_near(v->s, cpu, &span, pattern, access, &o.core))
+    if (v->s->by_the_book)
         wb_region_touch(v->s, cpu, &span, pattern, access, &o);
+    else if (!wb_region_touch_near(v->s, cpu, &span, pattern, access, &o.core))
+        wb_region_touch_cost(v->s, cpu, &span, pattern, access, &o);
     o.total = o.core + o.upgrade + o.refill;
     return o;
 }

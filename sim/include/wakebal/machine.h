@@ -388,7 +388,12 @@ void wb_region_touch(struct wb_machine_state *s, cpu_id cpu, const struct wb_spa
  * at the L1 rate once they are there and add their refill. */
 void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
                     struct wb_touch *out);
-/* The same when all bytes are in the innermost cache and nobody else has any of them: true, and *core is the whole
+/* The same, but only what it costs is filled in: core, upgrade, refill, unstaged, total and the stages. */
+void wb_region_touch_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
+                          enum wb_access access, struct wb_touch *out);
+void wb_region_copy_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
+                         struct wb_touch *out);
+/* The same when the outermost own cache has all bytes and nobody else has any of them: true, and *core is the whole
  * cost. false: nothing has changed, ask the general one. */
 bool wb_region_touch_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
                           enum wb_access access, sim_time *core);
