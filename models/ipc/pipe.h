@@ -150,10 +150,13 @@ struct pipe_call {
     uint32_t buf;   /* the caller's buffer region */
     uint32_t chars; /* of the chunk that is being copied */
     uint32_t off, left;
-    uint32_t min; /* one page: least free room that a copy waits for */
-    bool wake;    /* do_wakeup */
-    bool was;     /* was_full or was_empty */
-    bool chain;   /* wake_next_reader, wake_next_writer */
+    union {
+        uint32_t min;  /* one page: least free room that a copy waits for */
+        uint32_t page; /* ring: of the slot that is being filled */
+    };
+    bool wake;  /* do_wakeup */
+    bool was;   /* was_full or was_empty */
+    bool chain; /* wake_next_reader, wake_next_writer */
 };
 
 /* f_count of the struct file of an end. Only tasks that share a table of files ask. */
@@ -199,15 +202,28 @@ void pipe_wake(struct wb_exec *x, struct pipe *p, struct wb_waitq *q, enum pipe_
 /* pipe_wait() of 2.6.10 .. 5.4: queue, drop the lock, sleep, take the lock again. */
 void pipe_wait(struct wb_exec *x, struct pipe *p, enum pipe_by by);
 
-/* ---- pipe_copy.c: chunks; frames. The caller has set f->chars; the call's counters move on. ---- */
-/* One page: append behind what is there, take from the front. */
+/* ---- pipe_copy.c: chunks; the call's counters move on ---- */
+/* Frames; the caller has set f->chars. One page: append behind what is there, take from the front. Ring: behind the
+ * data of the last slot. */
 void pipe_fill_page(struct wb_exec *x, struct pipe_call *f);
 void pipe_drain_page(struct wb_exec *x, struct pipe_call *f);
-/* Ring: a new slot with a page of its own; behind the data of the last slot; from the oldest slot (x->ret = 1: it is
- * free now). */
-void pipe_fill_slot(struct wb_exec *x, struct pipe_call *f);
 void pipe_fill_last(struct wb_exec *x, struct pipe_call *f);
-void pipe_drain_slot(struct wb_exec *x, struct pipe_call *f);
+/* Ring: whole slots, by far the most frequent. The steps copy and touch lines themselves, which saves a frame; here is
+ * what comes between. A slot with a page of its own: take the page (sets f->chars and f->page); copy; the slot's line
+ * and the pipe's; append; filled. The order of the last three is the version's. */
+void pipe_take_slot(struct wb_exec *x, struct pipe_call *f);
+void pipe_append_slot(struct pipe_call *f);
+void pipe_slot_filled(struct wb_exec *x, struct pipe_call *f);
+#define PIPE_COPY_IN(x, f) \
+    WB_COPY(x, f, WB_SPAN((f)->buf, (f)->off, (f)->chars), WB_SPAN((f)->page, 0, (f)->chars), WB_FN_COPY_USER)
+/* The oldest slot: open it (sets f->chars); copy; the slot's line; drained: true when nothing is left, then its page
+ * has gone, and the slot is to be freed after the pipe's line. */
+void pipe_open_slot(struct wb_exec *x, struct pipe_call *f);
+bool pipe_slot_drained(struct wb_exec *x, struct pipe_call *f);
+void pipe_free_slot(struct pipe *p);
+#define PIPE_COPY_OUT(x, f) \
+    WB_COPY(x, f, WB_SPAN((f)->p->oldest, pipe_note((f)->p, (f)->p->oldest)->offset, (f)->chars), \
+            WB_SPAN((f)->buf, (f)->off, (f)->chars), WB_FN_COPY_USER)
 /* Ring: how many bytes of this write the version lets join the last slot. */
 uint32_t pipe_mergeable(const struct pipe_call *f);
 /* Both ends are closed: the pages go back. */

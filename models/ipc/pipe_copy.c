@@ -119,49 +119,63 @@ void pipe_drain_page(struct wb_exec *x, struct pipe_call *c)
     (void)start_chunk(x, c, drain_page_step);
 }
 
-/* ---- ring ---- */
+/* ---- ring: what a step does with a slot around its copy ---- */
 
-/* A new slot is in use, the newest. */
-static void append_slot(struct pipe *p, uint32_t page)
+void pipe_take_slot(struct wb_exec *x, struct pipe_call *c)
 {
-    *pipe_note(p, page) = (struct wb_page_note){.next = WB_NO_REGION};
+    struct pipe *p = c->p;
+    WB_CHECK(!pipe_full(p) && c->left, "a pipe: a slot is filled that is not there, or with nothing");
+    c->chars = WB_MIN(c->left, p->st->page_bytes);
+    if (p->slot_line == WB_NO_LINE) p->slot_line = wb_lines_new(wb_machine_state_of(x->sim), pipe_slot_lines(p));
+    wb_charge_fn(x, p->st->fn.buf);
+    c->page = get_page(x, p);
+}
+
+void pipe_append_slot(struct pipe_call *c)
+{
+    struct pipe *p = c->p;
+    *pipe_note(p, c->page) = (struct wb_page_note){.next = WB_NO_REGION};
     if (p->oldest == WB_NO_REGION)
-        p->oldest = page;
+        p->oldest = c->page;
     else
-        pipe_note(p, p->newest)->next = page;
-    p->newest = page;
+        pipe_note(p, p->newest)->next = c->page;
+    p->newest = c->page;
     p->used++;
 }
 
-static enum wb_ret fill_slot_step(struct wb_exec *x, void *frame)
+void pipe_slot_filled(struct wb_exec *x, struct pipe_call *c)
 {
-    struct chunk *f = frame;
-    struct pipe_call *c = f->c;
-    struct pipe *p = c->p;
-    WB_BEGIN(f);
-    wb_charge_fn(x, p->st->fn.buf);
-    f->page = get_page(x, p);
-    if (p->st->rules->publish_first) {
-        WB_SPIN_LOCK(x, f, &p->rd.lock);
-        append_slot(p, f->page);
-        WB_SPIN_UNLOCK(x, f, &p->rd.lock);
-    }
-    WB_COPY(x, f, WB_SPAN(c->buf, c->off, c->chars), WB_SPAN(f->page, 0, c->chars), WB_FN_COPY_USER);
-    WB_LINE(x, f, f->line, WB_LINE_WRITE, p->st->fn.write);
-    WB_LINE(x, f, p->line, WB_LINE_WRITE, p->st->fn.write);
-    if (!p->st->rules->publish_first) append_slot(p, f->page);
-    pipe_note(p, f->page)->len = c->chars;
+    pipe_note(c->p, c->page)->len = c->chars;
     moved(x, c, true);
-    WB_END();
 }
 
-void pipe_fill_slot(struct wb_exec *x, struct pipe_call *c)
+void pipe_open_slot(struct wb_exec *x, struct pipe_call *c)
+{
+    const struct pipe *p = c->p;
+    const struct wb_page_note *note = pipe_note(p, p->oldest);
+    WB_CHECK(p->used && note->len && c->left, "a pipe: an empty slot is drained, or for nothing");
+    c->chars = (uint32_t)WB_MIN(c->left, note->len);
+    wb_charge_fn(x, p->st->fn.buf);
+}
+
+bool pipe_slot_drained(struct wb_exec *x, struct pipe_call *c)
 {
     struct pipe *p = c->p;
-    WB_CHECK(!pipe_full(p), "a pipe: a slot is filled that is not there");
-    c->chars = WB_MIN(c->left, p->st->page_bytes);
-    if (p->slot_line == WB_NO_LINE) p->slot_line = wb_lines_new(wb_machine_state_of(x->sim), pipe_slot_lines(p));
-    start_chunk(x, c, fill_slot_step)->line = pipe_line_of_slot(p, p->used);
+    uint32_t page = p->oldest;
+    struct wb_page_note *note = pipe_note(p, page);
+    moved(x, c, false);
+    note->offset += c->chars;
+    note->len -= c->chars;
+    if (note->len) return false;
+    p->oldest = note->next;
+    put_page(x, p, page);
+    return true;
+}
+
+void pipe_free_slot(struct pipe *p)
+{
+    p->first = p->first + 1 == p->nslots ? 0 : p->first + 1;
+    p->used--;
 }
 
 static enum wb_ret fill_last_step(struct wb_exec *x, void *frame)
@@ -195,46 +209,4 @@ void pipe_fill_last(struct wb_exec *x, struct pipe_call *c)
     struct chunk *f = start_chunk(x, c, fill_last_step);
     f->page = c->p->newest;
     f->line = pipe_line_of_slot(c->p, c->p->used - 1);
-}
-
-/* Bytes leave the oldest slot. What is left in it; when that is nothing, the slot's page leaves the list. */
-static uint32_t take_out(struct pipe *p, uint32_t chars)
-{
-    struct wb_page_note *note = pipe_note(p, p->oldest);
-    note->offset += chars;
-    note->len -= chars;
-    if (!note->len) p->oldest = note->next;
-    return note->len;
-}
-
-static enum wb_ret drain_slot_step(struct wb_exec *x, void *frame)
-{
-    struct chunk *f = frame;
-    struct pipe_call *c = f->c;
-    struct pipe *p = c->p;
-    WB_BEGIN(f);
-    wb_charge_fn(x, p->st->fn.buf);
-    WB_COPY(x, f, WB_SPAN(f->page, pipe_note(p, f->page)->offset, c->chars), WB_SPAN(c->buf, c->off, c->chars),
-            WB_FN_COPY_USER);
-    WB_LINE(x, f, f->line, WB_LINE_WRITE, p->st->fn.read);
-    moved(x, c, false);
-    if (take_out(p, c->chars)) WB_RETURN(x, 0);
-    put_page(x, p, f->page);
-    WB_LINE(x, f, p->line, WB_LINE_WRITE, p->st->fn.read);
-    if (p->st->rules->publish_first) WB_SPIN_LOCK(x, f, &p->rd.lock);
-    p->first = p->first + 1 == p->nslots ? 0 : p->first + 1;
-    p->used--;
-    if (p->st->rules->publish_first) WB_SPIN_UNLOCK(x, f, &p->rd.lock);
-    WB_RETURN(x, 1);
-    WB_END();
-}
-
-void pipe_drain_slot(struct wb_exec *x, struct pipe_call *c)
-{
-    const struct pipe *p = c->p;
-    WB_CHECK(p->used && pipe_note(p, p->oldest)->len, "a pipe: an empty slot is drained");
-    c->chars = (uint32_t)WB_MIN(c->left, pipe_note(p, p->oldest)->len);
-    struct chunk *f = start_chunk(x, c, drain_slot_step);
-    f->page = p->oldest;
-    f->line = pipe_line_of_slot(p, 0);
 }

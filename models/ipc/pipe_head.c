@@ -76,8 +76,16 @@ enum wb_ret pipe_head_read_step(struct wb_exec *x, void *frame)
     for (;;) {
         if (p->used) {
             f->wake = pipe_full(p);
-            WB_CALL(x, f, pipe_drain_slot(x, f));
-            if (x->ret && f->wake) f->was = true; /* freed while full: implied by was_full before 6.18 */
+            pipe_open_slot(x, f);
+            PIPE_COPY_OUT(x, f);
+            WB_LINE(x, f, pipe_line_of_slot(p, 0), WB_LINE_WRITE, st->fn.read);
+            if (pipe_slot_drained(x, f)) {
+                WB_LINE(x, f, p->line, WB_LINE_WRITE, st->fn.read);
+                if (st->rules->publish_first) WB_SPIN_LOCK(x, f, &p->rd.lock);
+                pipe_free_slot(p);
+                if (st->rules->publish_first) WB_SPIN_UNLOCK(x, f, &p->rd.lock);
+                if (f->wake) f->was = true; /* freed while full: implied by was_full before 6.18 */
+            }
             if (!f->left) break;
             if (p->used) continue;
         }
@@ -126,7 +134,17 @@ enum wb_ret pipe_head_write_step(struct wb_exec *x, void *frame)
             break;
         }
         if (!pipe_full(p)) {
-            WB_CALL(x, f, pipe_fill_slot(x, f));
+            pipe_take_slot(x, f);
+            if (st->rules->publish_first) {
+                WB_SPIN_LOCK(x, f, &p->rd.lock);
+                pipe_append_slot(f);
+                WB_SPIN_UNLOCK(x, f, &p->rd.lock);
+            }
+            PIPE_COPY_IN(x, f);
+            WB_LINE(x, f, pipe_line_of_slot(p, p->used - st->rules->publish_first), WB_LINE_WRITE, st->fn.write);
+            WB_LINE(x, f, p->line, WB_LINE_WRITE, st->fn.write);
+            if (!st->rules->publish_first) pipe_append_slot(f);
+            pipe_slot_filled(x, f);
             if (!f->left) break;
         }
         if (!pipe_full(p)) continue;

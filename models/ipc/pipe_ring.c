@@ -23,8 +23,14 @@ enum wb_ret pipe_ring_read_step(struct wb_exec *x, void *frame)
     for (;;) {
         WB_LINE(x, f, p->line, WB_LINE_READ, st->fn.read);
         if (p->used) {
-            WB_CALL(x, f, pipe_drain_slot(x, f));
-            if (x->ret) f->wake = true;
+            pipe_open_slot(x, f);
+            PIPE_COPY_OUT(x, f);
+            WB_LINE(x, f, pipe_line_of_slot(p, 0), WB_LINE_WRITE, st->fn.read);
+            if (pipe_slot_drained(x, f)) {
+                WB_LINE(x, f, p->line, WB_LINE_WRITE, st->fn.read);
+                pipe_free_slot(p);
+                f->wake = true;
+            }
             if (!f->left) break;
         }
         if (p->used) continue;
@@ -68,7 +74,12 @@ enum wb_ret pipe_ring_write_step(struct wb_exec *x, void *frame)
         }
         if (!pipe_full(p)) {
             f->wake = true;
-            WB_CALL(x, f, pipe_fill_slot(x, f));
+            pipe_take_slot(x, f);
+            PIPE_COPY_IN(x, f);
+            WB_LINE(x, f, pipe_line_of_slot(p, p->used), WB_LINE_WRITE, st->fn.write);
+            WB_LINE(x, f, p->line, WB_LINE_WRITE, st->fn.write);
+            pipe_append_slot(f);
+            pipe_slot_filled(x, f);
             if (!f->left) break;
         }
         if (!pipe_full(p)) continue;
