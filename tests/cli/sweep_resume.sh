@@ -1,12 +1,16 @@
 #!/bin/bash
-# A study of 200 points with 5 replications each, killed at random moments and continued, exports the same bytes as an
-# undisturbed one. WB_SWEEP_KILLS: how often (8; the long suite takes 50). Prints the seed; WB_SWEEP_SEED repeats it.
+# A study of 200 points (with sanitizers 50) with 5 replications each, killed at random moments and continued, exports the
+# same bytes as an undisturbed one. WB_SWEEP_KILLS: how often (8; the long suite takes 50). Prints the seed; WB_SWEEP_SEED
+# repeats it.
 . "$(dirname "$0")/lib_experiment.sh"
 kills=${WB_SWEEP_KILLS:-8}
 seed=${WB_SWEEP_SEED:-$RANDOM}
 RANDOM=$seed
 echo "seed $seed, $kills kills"
-study="hog --vary workload.chunk=1ms..20ms/20 --vary workload.nice=0..9 -r 5 --duration 5ms --warmup none -q"
+values=20
+grep -q __asan_init "$(readlink -f "$w")" && values=5
+runs=$((values * 50))
+study="hog --vary workload.chunk=1ms..20ms/$values --vary workload.nice=0..9 -r 5 --duration 5ms --warmup none -q"
 
 code 0 $w run $study --export-json "$tmp/whole.json" --export-csv "$tmp/whole.csv"
 count() { sqlite3 "$tmp/s.db" "SELECT count(*) FROM run" 2>/dev/null || echo 0; }
@@ -18,7 +22,7 @@ for ((i = 0; i < kills; i++)); do
     # One in five at any moment from the very start on; the others a moment after some more runs were kept, so that all
     # kills together reach the end of the study.
     if [ $((RANDOM % 5)) -gt 0 ]; then
-        want=$((done_before + 1 + RANDOM % (1800 / kills + 1)))
+        want=$((done_before + 1 + RANDOM % (runs * 9 / 5 / kills + 1)))
         while [ "$(count)" -lt $want ] && kill -0 $pid 2>/dev/null; do sleep 0.01; done
         sleep "0.0$((RANDOM % 10))"
     else
@@ -30,7 +34,7 @@ for ((i = 0; i < kills; i++)); do
     # What is there can be read at any moment, and never becomes less.
     n=$(count)
     [ "$n" -ge "$done_before" ] || fail "kill $i: $n runs are left of $done_before"
-    [ "$n" -gt "$done_before" ] && [ "$n" -lt 1000 ] && progress=$((progress + 1))
+    [ "$n" -gt "$done_before" ] && [ "$n" -lt $runs ] && progress=$((progress + 1))
     done_before=$n
 done
 echo "$done_before runs survived; $progress kills came while runs were being kept"
@@ -38,15 +42,15 @@ echo "$done_before runs survived; $progress kills came while runs were being kep
 code 0 $w sweep $study -o "$tmp/s.db" --export-json "$tmp/s.json" --export-csv "$tmp/s.csv"
 cmp "$tmp/whole.json" "$tmp/s.json" || fail "JSON of the continued study differs"
 cmp "$tmp/whole.csv" "$tmp/s.csv" || fail "CSV of the continued study differs"
-[ "$(sqlite3 "$tmp/s.db" "SELECT count(*) FROM run")" = 1000 ] || fail "not 1000 runs"
+[ "$(sqlite3 "$tmp/s.db" "SELECT count(*) FROM run")" = $runs ] || fail "not $runs runs"
 [ ! -e "$tmp/s.db-journal" ] && [ ! -e "$tmp/s.db.lock" ] || fail "files are left beside the study"
 
 # Nothing is run again: the second time costs no simulation, and replications can be added.
 code 0 $w sweep $study -o "$tmp/s.db" --progress json
-grep -q '"runs_done":1000,"runs_kept":1000' "$tmp/err" || fail "runs were simulated again"
+grep -q "\"runs_done\":$runs,\"runs_kept\":$runs" "$tmp/err" || fail "runs were simulated again"
 more=${study/-r 5/-r 6}
 code 0 $w sweep $more -o "$tmp/s.db" --progress json --export-json "$tmp/six.json"
-grep -q '"runs_done":1200,"runs_kept":1000' "$tmp/err" || fail "adding a replication ran more than it"
+grep -q "\"runs_done\":$((runs * 6 / 5)),\"runs_kept\":$runs" "$tmp/err" || fail "adding a replication ran more than it"
 code 0 $w run $more --export-json "$tmp/six-whole.json"
 cmp "$tmp/six.json" "$tmp/six-whole.json" || fail "added replications differ"
 
