@@ -140,11 +140,9 @@ static void set_key(struct cli_options *o, const char *key, const char *value, c
 int cli_usage_error(const char *verb, const char *hint, const char *fmt, ...)
 {
     va_list ap;
-    char *text;
     va_start(ap, fmt);
-    int n = vasprintf(&text, fmt, ap);
+    char *text = wb_vtext(fmt, ap);
     va_end(ap);
-    WB_MEMORY(n >= 0, "out of memory for a message");
     char *shown = exp_text_terminal(text, 0); /* what the user typed is in it */
     fprintf(stderr, "%s: %s", verb, shown);
     free(shown);

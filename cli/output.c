@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -206,6 +207,26 @@ static int write_beside(const char *path, bool fresh, int (*write)(FILE *, void 
     if (rc) unlink(tmp);
     free(tmp);
     return rc;
+}
+
+int out_put_text(FILE *to, void *ctx)
+{
+    return fputs(ctx, to) == EOF ? -1 : 0;
+}
+
+static int put_document(FILE *to, const json_t *doc, size_t order)
+{
+    return json_dumpf(doc, to, order | JSON_REAL_PRECISION(12)) || fputc('\n', to) == EOF ? -1 : 0;
+}
+
+int out_put_json(FILE *to, void *ctx)
+{
+    return put_document(to, ctx, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+}
+
+int out_put_sorted_json(FILE *to, void *ctx)
+{
+    return put_document(to, ctx, JSON_INDENT(2) | JSON_SORT_KEYS);
 }
 
 int out_file_new(const char *path, int (*write)(FILE *to, void *ctx), void *ctx)

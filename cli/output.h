@@ -63,6 +63,10 @@ int out_stop_exit_code(void); /* 130, 143 or 129 */
 int out_file(const char *path, int (*write)(FILE *to, void *ctx), void *ctx);
 /* The same for a file that may not exist yet. */
 int out_file_new(const char *path, int (*write)(FILE *to, void *ctx), void *ctx);
+/* Writers for it. ctx: a text; a JSON document, in order or sorted by keys. */
+int out_put_text(FILE *to, void *ctx);
+int out_put_json(FILE *to, void *ctx);
+int out_put_sorted_json(FILE *to, void *ctx);
 /* Could out_file() begin? Tries and leaves all as it was. 0 or -errno; prints nothing. */
 int out_file_possible(const char *path);
 

@@ -8,6 +8,7 @@
 
 #include "exit_code.h"
 #include "exp_export.h"
+#include "first_work.h"
 #include "plot_source.h"
 #include "registry.h"
 #include "wakebal/run.h"
@@ -137,23 +138,6 @@ static json_t *task_names(struct tracing *w)
     return list;
 }
 
-static sim_time first_switch(const struct wb_trace *t)
-{
-    uint64_t n = WB_MIN(t->written, t->capacity);
-    for (uint64_t i = 0; i < n; i++)
-        if (t->ring[i].type == WB_TR_SWITCH) return t->ring[i].when;
-    return WB_TIME_NEVER;
-}
-
-/* When somebody was first given a CPU; 0 when nobody is. */
-static sim_time first_work(struct tracing *w)
-{
-    bool more = true;
-    sim_time at = 0, first;
-    while ((first = first_switch(w->t)) == WB_TIME_NEVER && more) more = wb_sim_step_to(w->s, at += WB_MS);
-    return first == WB_TIME_NEVER ? 0 : first;
-}
-
 static json_t *timeline_of(struct tracing *w)
 {
     w->current = need(calloc(w->ncpus, sizeof *w->current));
@@ -165,7 +149,7 @@ static json_t *timeline_of(struct tracing *w)
     w->moves = json_array();
     if (w->source->from) (void)wb_sim_step_to(w->s, w->from);
     note_runners(w);
-    if (!w->source->from) w->from = first_work(w) / ROUND * ROUND; /* a start that one can read */
+    if (!w->source->from) w->from = first_work(w->s, w->t) / ROUND * ROUND; /* a start that one can read */
     if (!w->until) w->until = w->from + SPAN;
     w->take = take_timeline;
     read_ring(w);

@@ -28,23 +28,12 @@ static bool is_folder(const char *path)
     return (n && path[n - 1] == '/') || (!stat(path, &st) && S_ISDIR(st.st_mode));
 }
 
-static WB_PRINTF(1, 2) char *printed(const char *fmt, ...)
-{
-    char *text = NULL;
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vasprintf(&text, fmt, ap);
-    va_end(ap);
-    WB_MEMORY(n >= 0, "out of memory for a file name");
-    return text;
-}
-
 char *study_file(const char *verb, const char *output, const char *name, const struct workers_shard *shard)
 {
     char part[64] = "";
-    if (output && *output && !is_folder(output)) return printed("%s", output);
+    if (output && *output && !is_folder(output)) return wb_text("%s", output);
     if (shard && shard->n > 1) snprintf(part, sizeof part, "shard-%zu-of-%zu", shard->k, shard->n);
-    if (!output || !*output) return printed("%s%s%s.db", name, *part ? "." : "", part);
+    if (!output || !*output) return wb_text("%s%s%s.db", name, *part ? "." : "", part);
     if (mkdir(output, 0777) && errno != EEXIST) {
         char *text = exp_text_terminal(output, 200);
         fprintf(stderr, "%s: cannot make the folder '%s': %s\n", verb, text, strerror(errno));
@@ -52,14 +41,14 @@ char *study_file(const char *verb, const char *output, const char *name, const s
         return NULL;
     }
     const char *slash = output[strlen(output) - 1] == '/' ? "" : "/";
-    return printed("%s%s%s.db", output, slash, *part ? part : "study");
+    return wb_text("%s%s%s.db", output, slash, *part ? part : "study");
 }
 
 char *study_file_to_read(const char *path)
 {
     const char *slash = *path && path[strlen(path) - 1] == '/' ? "" : "/";
-    if (is_folder(path)) return printed("%s%sstudy.db", path, slash);
-    return printed("%s", path);
+    if (is_folder(path)) return wb_text("%s%sstudy.db", path, slash);
+    return wb_text("%s", path);
 }
 
 /* ------------------------------------------------------------------ exports */
@@ -113,17 +102,13 @@ int study_write_exports(const struct cli_options *o, const struct exp_study *res
     return rc;
 }
 
-static int write_text(FILE *to, void *ctx)
-{
-    return fputs(ctx, to) == EOF || fputc('\n', to) == EOF ? -(errno ? errno : EIO) : 0;
-}
-
 int study_write_manifest(const struct cli_options *o, const struct exp_study *res, struct study_manifest *m)
 {
     if (!m || !o->manifest) return EXIT_FINE;
     study_manifest_results(m, res);
-    char *text = study_manifest_text(m);
-    int rc = out_file(o->manifest, write_text, text);
+    char *text = study_manifest_text(m), *lines = wb_text("%s\n", text);
+    int rc = out_file(o->manifest, out_put_text, lines);
+    free(lines);
     free(text);
     return rc;
 }

@@ -197,18 +197,6 @@ static json_t *calib_json(const struct calib *c, const struct probe_set *p, cons
 }
 
 /* ------------------------------------------------------------------ files */
-static int put_text(FILE *to, void *ctx)
-{
-    return fputs(ctx, to) < 0 ? -1 : 0;
-}
-
-static int put_json(FILE *to, void *ctx)
-{
-    return json_dumpf(ctx, to, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) || fputc('\n', to) == EOF
-               ? -1
-               : 0;
-}
-
 static const char *plain_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -219,7 +207,7 @@ static int write_one(const struct request *r, const char *stem, const char *tail
 {
     char path[1100];
     snprintf(path, sizeof path, "%.1000s-%s.cfg", stem, tail);
-    int rc = text ? out_file(path, put_text, text) : EXIT_INTERNAL;
+    int rc = text ? out_file(path, out_put_text, text) : EXIT_INTERNAL;
     free(text);
     if (rc == EXIT_FINE && !r->o.quiet && !(r->o.export_json && !strcmp(r->o.export_json, "-")))
         printf("Wrote %s\n", path);
@@ -291,7 +279,7 @@ static int write_json(const struct request *r, const struct calib *c, const stru
 {
     if (!r->o.export_json) return EXIT_FINE;
     json_t *j = calib_json(c, p, during);
-    int rc = out_file(r->o.export_json, put_json, j);
+    int rc = out_file(r->o.export_json, out_put_json, j);
     json_decref(j);
     return rc;
 }

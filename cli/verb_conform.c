@@ -255,9 +255,9 @@ static void print_all(const struct cli_options *o, const struct conform_result *
 static int put_json(FILE *to, void *ctx)
 {
     json_t *j = conform_json(ctx);
-    int err = json_dumpf(j, to, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(12)) || fputc('\n', to) == EOF;
+    int rc = out_put_sorted_json(to, j);
     json_decref(j);
-    return err ? -1 : 0;
+    return rc;
 }
 
 static int judge(const struct request *q, const struct conform_result *r)

@@ -110,9 +110,7 @@ static int run(const struct request *q)
     int rc = EXIT_FINE;
     if (q->json) {
         json_t *j = report_json(&r);
-        if (!j || json_dumpf(j, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)))
-            rc = EXIT_OUTPUT;
-        putchar('\n');
+        if (!j || out_put_json(stdout, j)) rc = EXIT_OUTPUT;
         json_decref(j);
     } else {
         print_report(q, &r);

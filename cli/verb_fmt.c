@@ -32,11 +32,6 @@ static error_t parse_own(int key, char *arg, void *ctx)
     return 0;
 }
 
-static int write_text(FILE *to, void *ctx)
-{
-    return fputs(ctx, to) == EOF ? -(errno ? errno : EIO) : 0;
-}
-
 /* What cannot be read as a scenario is left alone. */
 static bool syntax_is_fine(struct formatting *w, const char *path, const char *text, size_t len)
 {
@@ -62,7 +57,7 @@ static int format_one(struct formatting *w, const char *path, const char *text, 
     bool same = strlen(out) == len && !memcmp(out, text, len);
     w->changed += !same;
     if (w->check && !same) printf("%s\n", name);
-    if (!w->check && !same) rc = out_file(path, write_text, out);
+    if (!w->check && !same) rc = out_file(path, out_put_text, out);
     if (!w->check && !same && !rc && !w->o.quiet) fprintf(stderr, "formatted %s\n", name);
     free(name);
     free(out);

@@ -36,17 +36,16 @@ void cli_short_help(FILE *to)
 
 static void key_head(const struct wb_key_registry *keys, const struct wb_key *k)
 {
-    char range[160] = "", head[120], *text;
+    char range[160] = "", head[120];
     const char *choices = k->type == WB_KEY_ENUM ? keys_choices((struct wb_key_registry *)keys, k) : "";
     if (k->min && k->max)
         snprintf(range, sizeof range, "; range %s .. %s", k->min, k->max);
     else if (k->min || k->max)
         snprintf(range, sizeof range, k->min ? "; at least %s" : "; at most %s", k->min ? k->min : k->max);
-    int n = asprintf(&text, "%s%s%s%s%s%s%s%s%s%s", wb_key_type_name(k->type), *choices ? " " : "", choices,
-                     k->def ? ", default \"" : "", k->def ? k->def : "", k->def ? "\"" : "",
-                     k->flags & WB_KEY_REQUIRED ? ", required" : "", range, k->only ? "; only for " : "",
-                     k->only ? k->only : "");
-    WB_MEMORY(n >= 0, "out of memory for the help");
+    char *text = wb_text("%s%s%s%s%s%s%s%s%s%s", wb_key_type_name(k->type), *choices ? " " : "", choices,
+                         k->def ? ", default \"" : "", k->def ? k->def : "", k->def ? "\"" : "",
+                         k->flags & WB_KEY_REQUIRED ? ", required" : "", range, k->only ? "; only for " : "",
+                         k->only ? k->only : "");
     snprintf(head, sizeof head, "%s  ", k->path);
     wrap_row(stdout, head, text, strlen(head) + 1, wrap_width());
     free(text);

@@ -15,11 +15,6 @@ static error_t parse_own(int key, char *arg, void *ctx)
     return import_args_parse("wakebal import", ctx, key, arg);
 }
 
-static int put_text(FILE *to, void *ctx)
-{
-    return fputs(ctx, to) < 0 ? -1 : 0;
-}
-
 static int run(const struct cli_options *o, const struct import_args *a)
 {
     struct wb_key_registry *keys = cli_keys_new();
@@ -29,7 +24,7 @@ static int run(const struct cli_options *o, const struct import_args *a)
         struct wb_diag *d = wb_diag_new();
         char *text = import_text(m, d);
         rc = cli_print_diag(o, d);
-        if (text) rc = out_file(o->output ? o->output : "-", put_text, text);
+        if (text) rc = out_file(o->output ? o->output : "-", out_put_text, text);
         if (text && rc == EXIT_FINE && o->output && !o->quiet)
             fprintf(stderr, "%u tasks, %.1f ms: %s; run it: wakebal run %s -k KERNEL\n", m->n,
                     (double)m->length_ns * 1e-6, o->output, o->output);

@@ -52,12 +52,10 @@ static double figure(const char *file, size_t index, const char *name)
 static void say(const char *fmt, ...) WB_PRINTF(1, 2);
 static void say(const char *fmt, ...)
 {
-    char *text;
     va_list ap;
     va_start(ap, fmt);
-    int n = vasprintf(&text, fmt, ap);
+    char *text = wb_vtext(fmt, ap);
     va_end(ap);
-    WB_MEMORY(n >= 0, "out of memory for the tutorial");
     wrap_print(stdout, text, 0, WIDTH);
     free(text);
 }
@@ -249,14 +247,9 @@ static bool pause_here(const struct learner *l, size_t i)
     return fgets(line, sizeof line, stdin) && line[0] != 'q';
 }
 
-static int put_text(FILE *f, void *ctx)
-{
-    return fputs(ctx, f) == EOF ? -1 : 0;
-}
-
 static int put_file(const char *const file[2])
 {
-    return file[0] ? out_file(file[0], put_text, (void *)file[1]) : EXIT_FINE;
+    return file[0] ? out_file(file[0], out_put_text, (void *)file[1]) : EXIT_FINE;
 }
 
 static int take_step(const struct step *s, size_t i, const struct out_style *st)

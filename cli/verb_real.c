@@ -213,19 +213,12 @@ static void print_result(const struct real_result *r)
     for (uint32_t i = 0; i < r->left_out_n; i++) printf("  left out     %s\n", r->left_out[i]);
 }
 
-static int put_json(FILE *to, void *ctx)
-{
-    return json_dumpf(ctx, to, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) || fputc('\n', to) == EOF
-               ? -1
-               : 0;
-}
-
 static int export(const struct request *r, const struct real_result *res, const struct host_load *before,
                   const struct host_load *after)
 {
     if (!r->o.export_json) return EXIT_FINE;
     json_t *o = real_result_json(&r->spec, res, before, after);
-    int rc = out_file(r->o.export_json, put_json, o);
+    int rc = out_file(r->o.export_json, out_put_json, o);
     json_decref(o);
     return rc;
 }

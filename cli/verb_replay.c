@@ -86,9 +86,9 @@ static int put_json(FILE *to, void *ctx)
         json_array_append_new(tasks, t);
     }
     json_object_set_new(o, "tasks", tasks);
-    int err = json_dumpf(o, to, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(12)) || fputc('\n', to) == EOF;
+    int rc = out_put_sorted_json(to, o);
     json_decref(o);
-    return err ? -1 : 0;
+    return rc;
 }
 
 static int show(const struct cli_options *o, struct results *x)

@@ -12,6 +12,7 @@
 #include "draw_domains.h"
 #include "exit_code.h"
 #include "exp_format.h"
+#include "first_work.h"
 #include "options.h"
 #include "registry.h"
 #include "verbs.h"
@@ -214,24 +215,11 @@ static int read_options(struct show *w, int argc, char **argv)
 }
 
 /* ------------------------------------------------------------------ running */
-/* When somebody was first given a CPU, or WB_TIME_NEVER. */
-static sim_time first_switch(const struct wb_trace *t)
-{
-    uint64_t n = WB_MIN(t->written, t->capacity);
-    for (uint64_t i = 0; i < n; i++)
-        if (t->ring[i].type == WB_TR_SWITCH) return t->ring[i].when;
-    return WB_TIME_NEVER;
-}
-
 /* Nobody named a window: it begins when the first task gets a CPU. */
 static void find_window(struct show *w)
 {
-    sim_time at = 0, first;
-    bool more = true;
-    while ((first = first_switch(w->trace)) == WB_TIME_NEVER && more) more = wb_sim_step_to(w->s, at += WB_MS);
-    if (first == WB_TIME_NEVER) first = 0;
-    w->from = first;
-    w->to = first + w->view->span;
+    w->from = first_work(w->s, w->trace);
+    w->to = w->from + w->view->span;
 }
 
 /* Step to where recording begins and see who is running: a task that never leaves its CPU has no record. */

@@ -69,11 +69,6 @@ static struct wb_topology *make_topology(const struct request *r, const struct w
     return r->hwloc ? wb_topo_from_hwloc_xml(r->hwloc, opt, d) : wb_topo_live(opt, d);
 }
 
-static int put_text(FILE *to, void *ctx)
-{
-    return fputs(ctx, to) < 0 ? -1 : 0;
-}
-
 static char *make_file(const struct request *r, const struct wb_topology *t)
 {
     const char *slash = r->hwloc ? strrchr(r->hwloc, '/') : NULL;
@@ -98,7 +93,7 @@ static int run(const struct cli_options *o, const struct request *r)
     wb_diag_free(d);
     if (!t) return rc == EXIT_FINE ? EXIT_INVALID : rc;
     char *text = r->draw ? wb_topo_draw(t, 80, cli_unicode(o)) : make_file(r, t);
-    rc = text ? out_file(o->output ? o->output : "-", put_text, text) : EXIT_INTERNAL;
+    rc = text ? out_file(o->output ? o->output : "-", out_put_text, text) : EXIT_INTERNAL;
     free(text);
     wb_topology_free(t);
     return rc;

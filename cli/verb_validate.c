@@ -282,18 +282,11 @@ static void print_summary(const struct request *r, const struct valid_set *v)
 }
 
 /* ------------------------------------------------------------------ running */
-static int put_json(FILE *to, void *ctx)
-{
-    return json_dumpf(ctx, to, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) || fputc('\n', to) == EOF
-               ? -1
-               : 0;
-}
-
 static int write_json(const struct request *r, const struct valid_set *v, const struct valid_env *env, bool measured)
 {
     if (!r->o.export_json) return EXIT_FINE;
     json_t *j = valid_json(v, env, measured);
-    int rc = out_file(r->o.export_json, put_json, j);
+    int rc = out_file(r->o.export_json, out_put_json, j);
     json_decref(j);
     return rc;
 }

@@ -74,11 +74,9 @@ void *plot_need(void *p)
 
 char *plot_say(const char *fmt, ...)
 {
-    char *s;
     va_list ap;
     va_start(ap, fmt);
-    int n = vasprintf(&s, fmt, ap);
+    char *s = wb_vtext(fmt, ap);
     va_end(ap);
-    WB_MEMORY(n >= 0, "out of memory for a plot");
     return s;
 }

@@ -137,6 +137,13 @@ static bool prepare_tornado(struct plot_input *in)
     return true;
 }
 
+static void name_cost(const struct cost *c, char key[96], char low[48], char high[48])
+{
+    plot_text_into(key, 96, plot_string(c->of, "key"), 48);
+    plot_text_into(low, 48, plot_string(c->of, "low"), 24);
+    plot_text_into(high, 48, plot_string(c->of, "high"), 24);
+}
+
 static void write_tornado(FILE *f, const struct plot_input *in)
 {
     const struct tornado *t = in->own;
@@ -146,9 +153,7 @@ static void write_tornado(FILE *f, const struct plot_input *in)
     for (size_t i = 0; i < t->n; i++) {
         const struct cost *c = &t->cost[i];
         char key[96], low[48], high[48];
-        plot_text_into(key, sizeof key, plot_string(c->of, "key"), 48);
-        plot_text_into(low, sizeof low, plot_string(c->of, "low"), 24);
-        plot_text_into(high, sizeof high, plot_string(c->of, "high"), 24);
+        name_cost(c, key, low, high);
         fprintf(f, "%zu \"%s\" %.9g %.9g \"%s\" \"%s\"\n", i, key, c->low * by, c->high * by, low, high);
     }
 }
@@ -204,9 +209,7 @@ static void text_tornado(FILE *to, const struct plot_input *in)
     for (size_t i = 0; i < t->n; i++) {
         const struct cost *c = &t->cost[i];
         char key[96], low[48], high[48];
-        plot_text_into(key, sizeof key, plot_string(c->of, "key"), 48);
-        plot_text_into(low, sizeof low, plot_string(c->of, "low"), 24);
-        plot_text_into(high, sizeof high, plot_string(c->of, "high"), 24);
+        name_cost(c, key, low, high);
         fprintf(to, "%*s  ", (int)label, key);
         for (size_t x = 0; x < width; x++) {
             double v = t->from + (t->until - t->from) * ((double)x + 0.5) / (double)width,

@@ -45,9 +45,7 @@ void html_text(FILE *f, const char *text)
 
 static void put_formatted(FILE *f, const char *fmt, va_list ap)
 {
-    char *text;
-    int n = vasprintf(&text, fmt, ap);
-    WB_MEMORY(n >= 0, "out of memory for the text of a report");
+    char *text = wb_vtext(fmt, ap);
     html_text(f, text);
     free(text);
 }

@@ -120,13 +120,10 @@ void wb_diag_add(struct wb_diag *d, enum wb_severity sev, const char *code, stru
                  const char *fmt, ...)
 {
     va_list ap;
-    char *text = NULL;
-
     WB_CHECK(sev >= WB_NOTE && sev <= WB_ERROR, "severity %d", (int)sev);
     va_start(ap, fmt);
-    if (vasprintf(&text, fmt, ap) < 0) text = NULL;
+    char *text = wb_vtext(fmt, ap);
     va_end(ap);
-    need(text);
     d->m = grow(d->m, d->nm, &d->room_m, sizeof *d->m);
     d->m[d->nm] = (struct message){
         .severity = sev,

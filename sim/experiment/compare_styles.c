@@ -7,19 +7,6 @@
 #include "compare_rows.h"
 #include "exp_format.h"
 
-static int stream_state(FILE *out)
-{
-    errno = 0;
-    return fflush(out) || ferror(out) ? -(errno ? errno : EIO) : 0;
-}
-
-static void put_text(FILE *out, char *(*safe)(const char *), const char *text)
-{
-    char *s = safe(text ? text : "");
-    fputs(s, out);
-    free(s);
-}
-
 static char *plain(const char *text)
 {
     return exp_text_terminal(text, 0);
@@ -117,10 +104,10 @@ int compare_style_mmtests(FILE *out, const struct compare_table *t)
     for (size_t i = 0; i < t->n; i++) {
         if (!is_first(t, i)) continue;
         const struct compare_metric *m = t->row[i].metric;
-        put_text(out, plain, m->name);
-        if (m->workload) fputs(" of ", out), put_text(out, plain, m->workload);
+        exp_put_text(out, plain, m->name);
+        if (m->workload) fputs(" of ", out), exp_put_text(out, plain, m->workload);
         fputs(" (", out);
-        put_text(out, plain, m->unit);
+        exp_put_text(out, plain, m->unit);
         fprintf(out, ")\n%*s", width + 10, "");
         for (size_t s = 0; s < t->nsets; s++) put_padded(out, t->set[s].name, 25);
         fputc('\n', out);
@@ -129,7 +116,7 @@ int compare_style_mmtests(FILE *out, const struct compare_table *t)
                 if (same_figure(&t->row[k], &t->row[i])) mm_line(out, t, &t->row[k], which, width);
         fputc('\n', out);
     }
-    return stream_state(out);
+    return exp_stream_state(out);
 }
 
 /* ------------------------------------------------------------------ benchstat */
@@ -195,14 +182,14 @@ int compare_style_benchstat(FILE *out, const struct compare_table *t)
         }
         fputc('\n', out);
     }
-    return stream_state(out);
+    return exp_stream_state(out);
 }
 
 /* ------------------------------------------------------------------ Markdown */
 static void md_cell(FILE *out, const char *text)
 {
     fputc(' ', out);
-    put_text(out, exp_text_markdown, text);
+    exp_put_text(out, exp_text_markdown, text);
     fputs(" |", out);
 }
 
@@ -257,7 +244,7 @@ int compare_style_markdown(FILE *out, const struct compare_table *t)
         }
         fputc('\n', out);
     }
-    return stream_state(out);
+    return exp_stream_state(out);
 }
 
 /* ------------------------------------------------------------------ CSV */
@@ -274,7 +261,7 @@ static void csv_line(FILE *out, const struct compare_table *t, const struct comp
         r->label,       r->metric->name, r->metric->workload, r->metric->unit, wb_better_name(r->metric->better),
         t->set[0].name, t->set[s].name};
     for (size_t i = 0; i < WB_ARRAY_SIZE(text); i++) {
-        put_text(out, exp_text_csv, text[i]);
+        exp_put_text(out, exp_text_csv, text[i]);
         fputc(',', out);
     }
     const double v[] = {
@@ -292,5 +279,5 @@ int compare_style_csv(FILE *out, const struct compare_table *t)
           out);
     for (size_t i = 0; i < t->n; i++)
         for (size_t s = 1; s < t->nsets; s++) csv_line(out, t, &t->row[i], s);
-    return stream_state(out);
+    return exp_stream_state(out);
 }

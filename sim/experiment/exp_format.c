@@ -1,7 +1,7 @@
 #include "exp_format.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,4 +292,17 @@ char *exp_text_markdown(const char *text)
     *o = 0;
     free(clean);
     return out;
+}
+
+void exp_put_text(FILE *out, char *(*safe)(const char *), const char *text)
+{
+    char *s = safe(text ? text : "");
+    fputs(s, out);
+    free(s);
+}
+
+int exp_stream_state(FILE *out)
+{
+    errno = 0;
+    return fflush(out) || ferror(out) ? -(errno ? errno : EIO) : 0;
 }

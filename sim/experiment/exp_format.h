@@ -8,6 +8,8 @@
 #ifndef WB_EXPERIMENT_EXP_FORMAT_H
 #define WB_EXPERIMENT_EXP_FORMAT_H
 
+#include <stdio.h>
+
 #include "wakebal/base.h"
 
 /* "5.00 GB/s", "4.10 us", "37.2 %" (unit "%" asks for it), "18,402 /s", "4.02"; "-" for NAN. `unit` is a
@@ -35,6 +37,10 @@ char *exp_text_utf8(const char *text);
 char *exp_text_csv(const char *text);
 /* One cell of a Markdown table: markup, pipes, HTML and newlines are inert. */
 char *exp_text_markdown(const char *text);
+/* Print `text` (NULL = "") as one of these functions makes it. */
+void exp_put_text(FILE *out, char *(*safe)(const char *), const char *text);
+/* What a writer ends with: flushed; 0, or -errno of the stream. */
+int exp_stream_state(FILE *out) WB_MUST_USE;
 /* How many terminal columns valid UTF-8 text takes (one per code point: no wide or combining characters in
  * our own text). */
 size_t exp_text_columns(const char *text);

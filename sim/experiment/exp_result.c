@@ -444,12 +444,10 @@ const struct exp_metric *exp_result_lookup(const struct exp_result *res, const c
 
 void exp_result_note(struct exp_result *res, const char *code, const char *fmt, ...)
 {
-    char *text = NULL;
     va_list ap;
     va_start(ap, fmt);
-    int n = vasprintf(&text, fmt, ap);
+    char *text = wb_vtext(fmt, ap);
     va_end(ap);
-    WB_MEMORY(n >= 0, "out of memory for a note");
     res->note = need(realloc(res->note, (res->nnotes + 1) * sizeof *res->note));
     struct exp_note *note = &res->note[res->nnotes++];
     snprintf(note->code, sizeof note->code, "%s", code);

@@ -7,19 +7,6 @@
 #include "exp_export.h"
 #include "exp_format.h"
 
-static int stream_state(FILE *out)
-{
-    errno = 0;
-    return fflush(out) || ferror(out) ? -(errno ? errno : EIO) : 0;
-}
-
-static void put_text(FILE *out, char *(*safe)(const char *), const char *text)
-{
-    char *s = safe(text ? text : "");
-    fputs(s, out);
-    free(s);
-}
-
 static void put_number(FILE *out, double v)
 {
     if (isfinite(v)) fprintf(out, "%.12g", v);
@@ -53,14 +40,14 @@ static const char *param_of(const struct exp_result *res, const char *key)
 static void csv_row(FILE *out, const struct exp_result *res, const struct exp_metric *m, const char **key, size_t nkeys)
 {
     for (size_t k = 0; k < nkeys; k++) {
-        put_text(out, exp_text_csv, param_of(res, key[k]));
+        exp_put_text(out, exp_text_csv, param_of(res, key[k]));
         fputc(',', out);
     }
-    put_text(out, exp_text_csv, exp_result_workload(res, m->instance));
+    exp_put_text(out, exp_text_csv, exp_result_workload(res, m->instance));
     fputc(',', out);
-    put_text(out, exp_text_csv, m->name);
+    exp_put_text(out, exp_text_csv, m->name);
     fputc(',', out);
-    put_text(out, exp_text_csv, m->unit);
+    exp_put_text(out, exp_text_csv, m->unit);
     fprintf(out, ",%s,%zu,", wb_better_name(m->better), m->sum.n);
     const double v[] = {m->sum.mean, m->sum.lo, m->sum.hi, res->confidence, m->sum.sd, m->sum.min, m->sum.max};
     for (size_t i = 0; i < WB_ARRAY_SIZE(v); i++) {
@@ -74,14 +61,14 @@ int exp_export_csv(FILE *out, struct exp_result *const *res, size_t n)
     size_t nkeys;
     const char **key = varied_keys(res, n, &nkeys);
     for (size_t k = 0; k < nkeys; k++) {
-        put_text(out, exp_text_csv, key[k]);
+        exp_put_text(out, exp_text_csv, key[k]);
         fputc(',', out);
     }
     fputs("workload,metric,unit,better,n,mean,ci_low,ci_high,confidence,sd,min,max\n", out);
     for (size_t i = 0; i < n; i++)
         for (size_t m = 0; res[i] && m < res[i]->nmetrics; m++) csv_row(out, res[i], &res[i]->metric[m], key, nkeys);
     free(key);
-    return stream_state(out);
+    return exp_stream_state(out);
 }
 
 /* ------------------------------------------------------------------ Markdown */
@@ -153,13 +140,13 @@ static void md_result(FILE *out, const struct exp_result *res)
     for (size_t i = 0; i < res->nmetrics; i++) row[i + 1] = md_metric(res, &res->metric[i]);
     const char *name = *res->label ? res->label : *res->title ? res->title : res->machine;
     fputs("### ", out);
-    put_text(out, exp_text_markdown, name);
+    exp_put_text(out, exp_text_markdown, name);
     fprintf(out, "\n\nrun %s, %zu replications, %g %% intervals\n\n", res->id, res->replications,
             100 * res->confidence);
     md_print(out, row, res->nmetrics + 1);
     for (size_t i = 0; i < res->nnotes; i++) {
         fprintf(out, "%s- %s: ", i ? "" : "\n", res->note[i].code);
-        put_text(out, exp_text_markdown, res->note[i].text);
+        exp_put_text(out, exp_text_markdown, res->note[i].text);
         fputc('\n', out);
     }
     fputc('\n', out);
@@ -200,7 +187,7 @@ int exp_export_markdown(FILE *out, struct exp_result *const *res, size_t n)
     if (n > 1) md_points(out, res, n);
     for (size_t i = 0; i < n; i++)
         if (res[i]) md_result(out, res[i]);
-    return stream_state(out);
+    return exp_stream_state(out);
 }
 
 /* ------------------------------------------------------------------ gnuplot data */
@@ -245,5 +232,5 @@ int exp_export_data(FILE *out, struct exp_result *const *res, size_t n)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; res[i] && k < res[i]->nmetrics; k++)
             if (res[i]->metric[k].window[0]) data_windows(out, res[i], &res[i]->metric[k]);
-    return stream_state(out);
+    return exp_stream_state(out);
 }

@@ -136,18 +136,18 @@ static json_t *body_json(const struct exp_rep *rep)
     return o;
 }
 
-static char *dump(json_t *o)
+char *store_json_text(json_t *o)
 {
     char *text = o ? json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17)) : NULL;
-    WB_CHECK(text, "a replication could not become text");
+    WB_CHECK(text, "a document of the study could not become text");
     json_decref(o);
     return text;
 }
 
 void store_rep_write(const struct exp_rep *rep, char **layout, char **body)
 {
-    *layout = dump(layout_json(&rep->r));
-    *body = dump(body_json(rep));
+    *layout = store_json_text(layout_json(&rep->r));
+    *body = store_json_text(body_json(rep));
 }
 
 /* ------------------------------------------------------------------ reading */

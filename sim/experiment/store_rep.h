@@ -9,8 +9,12 @@
 #ifndef WB_EXPERIMENT_STORE_REP_H
 #define WB_EXPERIMENT_STORE_REP_H
 
+#include <jansson.h>
+
 #include "exp_result.h"
 
+/* One line of a document that is dropped; malloc'd. */
+char *store_json_text(json_t *o);
 /* Malloc'd texts; the caller frees both. */
 void store_rep_write(const struct exp_rep *rep, char **layout, char **body);
 /* 0 with *rep filled (exp_rep_free), or -1: the texts are not what store_rep_write() makes. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exp_export.h"
+#include "store_rep.h"
 
 static const char *const stopped_words[] = {"precision reached", "maximum reached", "fixed number", "interrupted"};
 
@@ -13,14 +14,6 @@ static char *copy(const char *text)
     char *s = strdup(text ? text : "");
     WB_MEMORY(s, "out of memory for a study");
     return s;
-}
-
-static char *dump(json_t *o)
-{
-    char *text = o ? json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17)) : NULL;
-    WB_CHECK(text, "the description of a point could not become text");
-    json_decref(o);
-    return text;
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -69,14 +62,14 @@ char *study_about_write(const struct exp_point *p)
     json_object_set_new(o, "workloads", workloads_json(res, p->cfg));
     json_object_set_new(o, "goal", goal_json(p->cfg));
     exp_result_free(res);
-    return dump(o);
+    return store_json_text(o);
 }
 
 char *study_judgement_write(const struct exp_result *res)
 {
-    return dump(json_pack("{s:I,s:s,s:b,s:o,s:o}", "replications", (json_int_t)res->replications, "stopped",
-                          res->stopped, "goal_reached", res->goal_reached, "metric", exp_json_text(res->primary),
-                          "half_width", exp_json_number(res->half_width)));
+    return store_json_text(json_pack("{s:I,s:s,s:b,s:o,s:o}", "replications", (json_int_t)res->replications, "stopped",
+                                     res->stopped, "goal_reached", res->goal_reached, "metric",
+                                     exp_json_text(res->primary), "half_width", exp_json_number(res->half_width)));
 }
 
 /* ------------------------------------------------------------------ reading */

@@ -349,12 +349,10 @@ void wb_cfg_error(const struct wb_config *c, struct wb_diag *d, const char *path
 {
     const struct cfg_entry *e = config_find(c, path);
     struct wb_place at = e ? e->origin.place : (struct wb_place){NULL, 0, 0, 0};
-    char *text;
     va_list ap;
     va_start(ap, fmt);
-    int n = vasprintf(&text, fmt, ap);
+    char *text = wb_vtext(fmt, ap);
     va_end(ap);
-    WB_MEMORY(n >= 0, "out of memory");
     if (at.file)
         wb_diag_add(d, WB_ERROR, "E150", at, fix, "%s", text);
     else

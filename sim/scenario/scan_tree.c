@@ -46,11 +46,9 @@ char *scan_printf(struct arena *a, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    char *text;
-    int n = vasprintf(&text, fmt, ap);
+    char *text = wb_vtext(fmt, ap);
     va_end(ap);
-    WB_MEMORY(n >= 0, "out of memory while loading a scenario");
-    char *copy = scan_strdup(a, text, (size_t)n);
+    char *copy = scan_strdup(a, text, strlen(text));
     free(text);
     return copy;
 }

@@ -55,12 +55,10 @@ static int complain(const struct value_context *x, const char *code, struct wb_p
                     const char *fmt, ...)
 {
     if (!x->d) return -1;
-    char *text;
     va_list ap;
     va_start(ap, fmt);
-    int n = vasprintf(&text, fmt, ap);
+    char *text = wb_vtext(fmt, ap);
     va_end(ap);
-    WB_MEMORY(n >= 0, "out of memory");
     wb_diag_add(x->d, WB_ERROR, code, at, fix, "%s%s", at.file ? "" : x->prefix, text);
     free(text);
     return -1;

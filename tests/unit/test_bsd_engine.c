@@ -17,7 +17,9 @@ static void scenario(char *buf, size_t n, const char *kernel, const char *topo, 
         "  { name = \"c\"; kind = \"periodic\"; run = \"exp(3 ms)\"; sleep = \"exp(20 ms)\"; count = %u; },\n"
         "  { name = \"d\"; kind = \"hog\"; count = %u; nice = %d; } );\n"
         "run : { duration = \"%u ms\"; warmup = \"100 ms\"; seed = %u; start_spread = \"50 ms\"; };\n",
-        topo, kernel, 1 + i % 2, 1 + i % 3, 1 + i % 3, (int)(i % 5) - 2, 1100 + 20 * i, i); /* what comes once a second comes once */
+
+        /* what comes once a second comes once */
+        topo, kernel, 1 + i % 2, 1 + i % 3, 1 + i % 3, (int)(i % 5) - 2, 1100 + 20 * i, i);
 }
 
 static void same_bytes(void **state)

@@ -12,6 +12,7 @@
 #ifndef WAKEBAL_BASE_H
 #define WAKEBAL_BASE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,6 +80,10 @@ _Noreturn void wb_no_memory(const char *fmt, ...) WB_PRINTF(1, 2);
     do { \
         if (WB_UNLIKELY(!(got))) wb_no_memory(__VA_ARGS__); \
     } while (0)
+
+/* A text as printf() would write it, of any length; the caller frees it. Never NULL. */
+char *wb_text(const char *fmt, ...) WB_PRINTF(1, 2) WB_MUST_USE;
+char *wb_vtext(const char *fmt, va_list ap) WB_PRINTF(1, 0) WB_MUST_USE;
 
 #ifdef WB_DEBUG
 #define WB_DEBUG_CHECK(cond, ...) WB_CHECK(cond, __VA_ARGS__)
