@@ -1,13 +1,18 @@
-/* guest_load.c - pairs over pipes, one-way streams, groups, a fan of wakees, hogs, sleepers. See guest_load.h. */
+/* guest_load.c - pairs over pipes, one-way streams, groups, a fan of wakees, hogs, sleepers, TCP. See guest_load.h. */
 #include "guest_load.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,6 +94,47 @@ static void ask(int out, int in, long loops)
         get(in, &token, 1);
     }
     _exit(0);
+}
+
+/* The guest's init configures no network: loopback is brought up by the first that wants it. */
+static void raise_loopback(void)
+{
+    struct ifreq r = {0};
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    if (fd < 0) return;
+    strcpy(r.ifr_name, "lo");
+    r.ifr_flags = IFF_UP | IFF_RUNNING;
+    (void)ioctl(fd, SIOCSIFFLAGS, &r);
+    close(fd);
+}
+
+/* Both ends of one TCP connection over loopback; false when there is no network. */
+static bool connect_pair(int end[2])
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof a;
+    int door = socket(AF_INET, SOCK_STREAM, 0);
+    end[0] = socket(AF_INET, SOCK_STREAM, 0);
+    end[1] = -1;
+    if (door >= 0 && end[0] >= 0 && !bind(door, (struct sockaddr *)&a, size) && !listen(door, 1) &&
+        !getsockname(door, (struct sockaddr *)&a, &size) && !connect(end[0], (struct sockaddr *)&a, size))
+        end[1] = accept(door, NULL, NULL);
+    close(door);
+    return end[1] >= 0;
+}
+
+/* Request and response of one byte over TCP, which wakes from the softirq of the sender. */
+static void run_tcp(const long *a)
+{
+    raise_loopback();
+    for (int i = 0; i < a[0]; i++) {
+        int end[2];
+        if (!connect_pair(end)) break;
+        if (child("server", i, NULL)) answer(end[1], end[1], a[1]);
+        if (child("client", i, NULL)) ask(end[0], end[0], a[1]);
+        close(end[0]);
+        close(end[1]);
+    }
 }
 
 static void one_pair(int number, long loops)
@@ -212,6 +258,16 @@ static void run_mixed(const long *a)
     for (int i = 0; i < hogs; i++) kill(pid[i], SIGKILL);
 }
 
+/* Everything at once: hogs that end by themselves, TCP pairs, a group of senders and receivers. */
+static void run_brew(const long *a)
+{
+    const long tcp[2] = {a[1], a[2]}, hack[3] = {1, 3, a[2] / 4};
+    pid_t pid[MANY];
+    (void)start_hogs(a[0], 3000, pid);
+    run_tcp(tcp);
+    run_hack(hack);
+}
+
 static void run_sleep(const long *a)
 {
     for (int i = 0; i < a[0]; i++) {
@@ -229,8 +285,8 @@ static const struct {
     const char *kind;
     void (*run)(const long *arg);
 } kinds[] = {
-    {"pipe", run_pipe}, {"stream", run_stream}, {"hack", run_hack},   {"fan", run_fan},
-    {"hog", run_hog},   {"mixed", run_mixed},   {"sleep", run_sleep},
+    {"pipe", run_pipe},   {"stream", run_stream}, {"hack", run_hack}, {"fan", run_fan},   {"hog", run_hog},
+    {"mixed", run_mixed}, {"sleep", run_sleep},   {"tcp", run_tcp},   {"brew", run_brew},
 };
 
 int guest_load_run(const char *kind, const long arg[3])
