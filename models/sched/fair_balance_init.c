@@ -77,7 +77,11 @@ static void thread_capacities(struct wb_sim *s, struct fair_sim *f)
 {
     for (cpu_id c = 0; c < f->ncpus; c++) {
         f->bal.capacity[c] = WEIGHT_NICE_0;
-        if (f->v->release > FAIR_2_6_36) continue;
+        if (f->v->release > FAIR_2_6_36) {
+            f->bal.capacity[c] =
+                (uint32_t)(WEIGHT_NICE_0 * (uint64_t)wb_machine_speed_ppm(wb_machine_of(s), c) / 1000000);
+            continue;
+        }
         WB_FOR_EACH_SD(sd, wb_rq(s, c))
         {
             if (sd->flags & WB_SD_SHARE_CPUPOWER && sd->span_weight > 1 && sd->level->smt_gain)

@@ -198,8 +198,7 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
     {KEY("cpu_capacity", STRINGS),
      .help =
          "Capacities that the scheduler believes in, 1024 for the biggest: [ \"0-3 446\", \"4-7 1024\" ] (5.4+). CPUs "
-         "that are not named "
-         "have 1024. The machine's speeds are its own matter.",
+         "that are not named, and all without it, have what machine.cpu_speed says.",
      .source = "Linux arch_scale_cpu_capacity"},
     {KEY("cpu_priority", STRINGS),
      .help =

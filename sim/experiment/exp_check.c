@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exp_format.h"
+#include "wakebal/kernel.h"
 
 struct exp_check {
     const struct wb_registry *models;
@@ -38,10 +39,37 @@ static bool worth_building(const struct exp_check *k, size_t i)
     return false;
 }
 
+/* Does a task of the scenario have the first word of the text as its name? */
+static bool names_task(struct wb_sim *s, const char *text)
+{
+    size_t n = strcspn(text, " ");
+    for (task_id i = 0; i < wb_ntasks(s); i++) {
+        const char *name = wb_task_name(wb_task_of(s, i));
+        if (strlen(name) == n && !strncmp(name, text, n)) return true;
+    }
+    return false;
+}
+
+/* A slice for a task that does not exist would change nothing and say nothing. */
+static void check_slices(const struct wb_config *cfg, struct wb_sim *s, struct wb_diag *d)
+{
+    static const char key[] = "policy.task_slices";
+    for (size_t i = 0; wb_cfg_has(cfg, key) && i < wb_cfg_count(cfg, key); i++) {
+        const char *text = wb_cfg_str_at(cfg, key, i);
+        size_t n = strcspn(text, " ");
+        if (names_task(s, text)) continue;
+        wb_diag_add(
+            d, WB_ERROR, "E150", wb_cfg_place_in(cfg, key, i, 0, n),
+            "names are those of traces: the kind of the workload (hog, periodic), or of a custom one its tasks'",
+            "%s: no task is called '%.*s'", key, (int)WB_MIN(n, 60u), text);
+    }
+}
+
 static struct exp_result *build_one(const struct exp_check *k, size_t i, struct wb_diag *d)
 {
     struct wb_sim *s = wb_sim_build(k->point[i].cfg, k->models, 0, NULL, d);
     if (!s) return NULL;
+    check_slices(k->point[i].cfg, s, d);
     struct exp_rep rep = {.index = 0};
     struct exp_result *res = exp_result_new();
     exp_rep_copy(&rep, wb_sim_result(s));

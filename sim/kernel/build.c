@@ -20,10 +20,8 @@ static void share_rq_lock(struct wb_sim *s, struct wb_cpu *c)
 static uint32_t first_speed(const struct wb_sim *s, cpu_id id)
 {
     uint32_t n;
-    if (s->topo->nsmt < 2) return SPEED_FULL;
     (void)wb_topo_members(s->topo, WB_LVL_CORE, id, &n);
-    uint64_t ppm = wb_smt_speed_ppm(s->machine, (n - 1) * 1000000ull);
-    return (uint32_t)((ppm << SPEED_SHIFT) / 1000000);
+    return cpu_speed(s, id, (n - 1) * 1000000ull);
 }
 
 static void build_cpu(struct wb_sim *s, cpu_id id)

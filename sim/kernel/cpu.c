@@ -333,6 +333,13 @@ void by_parts_set(struct wb_cpu *c, enum by_parts why, bool is)
         c->by_parts &= ~(uint32_t)why;
 }
 
+uint32_t cpu_speed(const struct wb_sim *s, cpu_id c, uint64_t others_ppm)
+{
+    uint64_t ppm = wb_smt_speed_ppm(s->machine, others_ppm);
+    ppm = ppm * wb_machine_speed_ppm(s->machine, c) / 1000000;
+    return (uint32_t)((ppm << SPEED_SHIFT) / 1000000);
+}
+
 /* What an SMT sibling's change of load does to this core's other threads. */
 void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm)
 {
@@ -347,9 +354,8 @@ void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm)
         if (o == c) continue;
         for (uint32_t k = 0; k < n; k++)
             if (sib[k] != o->id) others += s->cpu[sib[k]].smt_load_ppm;
-        uint64_t ppm = wb_smt_speed_ppm(s->machine, others);
         tick_catch_up(s, o);
-        o->speed = (uint32_t)((ppm << SPEED_SHIFT) / 1000000);
+        o->speed = cpu_speed(s, o->id, others);
         by_parts_set(o, BY_PARTS_SPEED, o->speed != SPEED_FULL);
         if (o->ev && !o->ctx->seg->stage) cpu_repace(s, o);
     }

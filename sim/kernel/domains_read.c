@@ -91,6 +91,9 @@ static void read_row(struct row_reader *r, uint32_t ncpus, struct domains_row *r
     row->span_nodes = (uint32_t)number(r, "span_nodes");
     row->hops = (uint32_t)number(r, "hops");
     row->reclaim_distance = (uint32_t)number(r, "reclaim_distance");
+    if (row->reclaim_distance && wb_cfg_has(r->cfg, "machine.node_reclaim_distance"))
+        row->reclaim_distance =
+            WB_MAX(row->reclaim_distance, (uint32_t)wb_cfg_int(r->cfg, "machine.node_reclaim_distance"));
     row->min_per_span_cpu = duration(r, "min_interval_per_span_cpu");
     row->max_per_span_cpu = duration(r, "max_interval_per_span_cpu");
     row->level = (struct wb_sd_level){

@@ -337,6 +337,8 @@ void cpu_run(struct wb_cpu *c, struct wb_sim *s);                         /* ste
 void cpu_segment_end(struct wb_sim *s, struct wb_cpu *c);                 /* its EV_SEGMENT is due */
 void cpu_pause(struct wb_sim *s, struct wb_cpu *c);                       /* account what runs, forget the event */
 void cpu_repace(struct wb_sim *s, struct wb_cpu *c);                      /* its speed has changed */
+/* Computing speed of a CPU whose siblings load the core that much, of SPEED_FULL. */
+uint32_t cpu_speed(const struct wb_sim *s, cpu_id c, uint64_t others_ppm);
 void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm); /* tell the siblings */
 void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t own);
 int stacks_init(struct wb_sim *s); /* all tasks exist; 0 or -1 */

@@ -114,6 +114,14 @@ static const struct wb_key rows[] = {
     TABLE("numbers", "CPU number of each position (depth first), a permutation; wins over machine.numbering."),
     TABLE("node_distance",
           "Distances between NUMA nodes, row by row, 10 on the diagonal; without it 20 between any two."),
+    {.path = "machine.node_reclaim_distance",
+     .type = WB_KEY_INT,
+     .min = "0",
+     .max = "255",
+     .def = "0",
+     .help = "What kernels raise the limit of kernel.domains.reclaim_distance to on this part: 32 on EPYC, whose "
+             "packages are 32 apart. 0: they leave it.",
+     .source = "Linux 5.4 arch/x86/kernel/cpu/amd.c init_amd_zn, commit a55c7454a8c8"},
 
     /* ---- speed ---- */
     {.path = "machine.clock",
@@ -133,6 +141,12 @@ static const struct wb_key rows[] = {
      .flags = WB_KEY_PRICED,
      .help = "Cycles that a path takes here for each cycle it took where it was measured.",
      .source = OURS},
+    {.path = "machine.cpu_speed",
+     .type = WB_KEY_STRINGS,
+     .help = "Machines with several kinds of cores: speed of the slower ones, of the fastest: [ \"0-3 45 %\" ], 1 to "
+             "100 %. Computing and path costs take so much longer there; what waits for memory, lines and interrupts "
+             "does not. CPUs that are not named have 100 %. Kernels from 5.4 on know it (policy.cpu_capacity).",
+     .source = "capacity-dmips-mhz of device trees times the clock"},
     RATIO("smt_share", "1 %", "100 %", "62 %",
           "assumed, 0.6-0.65 for integer kernel code (hyper-threading yields 20-30 %)",
           "Speed of each of two busy threads of a core."),

@@ -342,5 +342,7 @@ struct wb_machine *wb_machine_build(const struct wb_config *cfg, struct wb_diag 
     struct wb_machine *m = t ? wb_machine_new(t, &s, d) : NULL;
     free((void *)(uintptr_t)opt.numbers);
     free((void *)(uintptr_t)opt.distance);
-    return m;
+    if (!m || !machine_read_speeds(m, cfg, d)) return m;
+    wb_machine_free(m);
+    return NULL;
 }

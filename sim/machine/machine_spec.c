@@ -216,6 +216,7 @@ void wb_machine_free(struct wb_machine *m)
 {
     if (!m) return;
     wb_topology_free(m->topo);
+    free(m->speed_ppm);
     free(m);
 }
 

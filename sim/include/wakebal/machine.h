@@ -272,6 +272,8 @@ const struct wb_key *wb_machine_keys(size_t *n);
 /* Speed of a thread whose siblings together put other_load_ppm on the core (1000000 per busy thread; idle states
  * declare theirs): linear between the entries of smt_share. 1000000 = full speed. */
 uint32_t wb_smt_speed_ppm(const struct wb_machine *m, uint64_t other_load_ppm);
+/* Speed of this CPU alone on its core, of the fastest kind of core: 1000000 unless machine.cpu_speed says less. */
+uint32_t wb_machine_speed_ppm(const struct wb_machine *m, cpu_id c);
 
 /* Cost of one IPI. Sender busy [0, send); receiver's interrupt arrives at offset + flight; entry follows the idle
  * exit. */
