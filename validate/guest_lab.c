@@ -111,7 +111,8 @@ static void add_boot(struct args *a, const struct guest_options *o, const char *
     add(a, initrd);
     add(a, "-append");
     add_made(a,
-             "console=ttyS0 panic=-1 quiet mitigations=off nokaslr tsc=reliable schedstats=enable noautogroup "
+             "console=ttyS0 panic=-1 softlockup_panic=1 watchdog_thresh=30 quiet mitigations=off nokaslr tsc=reliable "
+             "schedstats=enable noautogroup "
              "sched_verbose rdinit=/init%s%s %s",
              o->features ? " wb_features=" : "", o->features ? o->features : "", o->append ? o->append : "");
     add(a, "-serial");
@@ -178,8 +179,8 @@ static int boot(const struct guest_options *o, const char *image, const char *in
     return status;
 }
 
-/* A kernel that patches its own code now and then traps on it while several threads emulate its CPUs: once more, then
- * with one thread for all. */
+/* A kernel that patches its own code now and then traps on it, or locks up in it (it panics after a minute), while
+ * several threads emulate its CPUs: once more, then with one thread for all. */
 static enum guest_outcome boot_until_whole(const struct guest_options *o, const char *image, const char *initrd,
                                            struct wb_diag *d)
 {

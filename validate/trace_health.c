@@ -18,6 +18,9 @@ const struct trace_health_text trace_health_text[TRACE_H_N] = {
     [TRACE_H_NO_RUN] = {"wakes without later run", "woken and not seen running, 100 ms or more before the end", true},
     [TRACE_H_TIME_BACK] = {"time going back", "events of a CPU not in order of time; sorted", true},
     [TRACE_H_NO_NAME] = {"unknown names", "tasks that no line names", false},
+    [TRACE_H_NO_WAKING] = {"wakeups without sched_waking", "who woke whom from where is not told: none is scored",
+                           false},
+    [TRACE_H_CUT] = {"cut off", "the compressed file ends in its middle; what came before is used", true},
     [TRACE_H_DAMAGED] = {"damaged lines", "lines of a scheduler event that cannot be read; left out", true},
     [TRACE_H_SILENT_CPUS] = {"silent CPUs", "no event in a section: taken to be idle in it", false},
 };
@@ -227,6 +230,16 @@ static bool make(struct walk *w)
     return w->cur && w->idle_at && w->seen && w->at && w->woken && w->wakeup && w->h->per_cpu;
 }
 
+static uint64_t unannounced(const struct trace *t)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < t->nevents; i++) {
+        if (t->event[i].kind == TRACE_WAKING) return 0;
+        n += t->event[i].kind == TRACE_WAKEUP;
+    }
+    return n;
+}
+
 int trace_infer(struct trace *t, struct trace_health *h)
 {
     struct walk w = {.t = t, .h = h};
@@ -240,6 +253,8 @@ int trace_infer(struct trace *t, struct trace_health *h)
     }
     h->count[TRACE_H_LOST] = t->lines.lost_marks;
     h->count[TRACE_H_DAMAGED] = t->lines.damaged;
+    h->count[TRACE_H_NO_WAKING] = unannounced(t);
+    h->count[TRACE_H_CUT] = t->lines.cut;
     for (uint32_t k = 1; k < t->ntasks; k++) h->count[TRACE_H_NO_NAME] += !t->task[k].named;
     count_back(t, h);
     if (!err) err = w.no_memory ? -ENOMEM : merge(&w);

@@ -19,6 +19,8 @@ enum trace_health_row {
     TRACE_H_NO_RUN,      /* woken, and not seen running for the rest (100 ms or more) of its section */
     TRACE_H_TIME_BACK,   /* a CPU's time went back */
     TRACE_H_NO_NAME,     /* tasks without a name */
+    TRACE_H_NO_WAKING,   /* wakeups in a recording without sched_waking: nothing can be asked about them */
+    TRACE_H_CUT,         /* the compressed file ends in its middle */
     TRACE_H_DAMAGED,     /* lines of a scheduler event that cannot be read */
     TRACE_H_SILENT_CPUS, /* CPUs without any event in a section: taken to be idle */
     TRACE_H_N

@@ -105,20 +105,31 @@ static struct trace_event blank(const struct trace *t, uint32_t line)
                                 .state = '?'};
 }
 
+/* perf script --show-lost-events: "swapper 0 [002] 1.5: PERF_RECORD_LOST lost 13". */
+static bool perf_lost(struct trace_span s, int64_t *n, struct trace_span *cpu)
+{
+    const char *mark = memmem(s.at, (size_t)(s.end - s.at), "PERF_RECORD_LOST", 16);
+    const char *lost = mark ? memmem(mark, (size_t)(s.end - mark), " lost ", 6) : NULL;
+    if (!lost) return false;
+    struct trace_span digits = {lost + 6, s.end};
+    const char *open = memchr(s.at, '[', (size_t)(mark - s.at));
+    *cpu = (struct trace_span){open ? open + 1 : s.end, open ? mark : s.end};
+    return trace_span_number(&digits, n);
+}
+
 /* "CPU:2 [LOST 123 EVENTS]", "CPU:2 [EVENTS DROPPED]", "LOST 12 EVENTS!", perf: "LOST 5 events". */
 static bool lost_mark(struct trace *t, struct trace_span s, struct trace_event *e)
 {
     const char *lost = memmem(s.at, (size_t)(s.end - s.at), "LOST ", 5);
-    bool dropped = memmem(s.at, (size_t)(s.end - s.at), "EVENTS DROPPED", 14) != NULL;
-    if (!lost && !dropped) return false;
-    struct trace_span digits = {lost ? lost + 5 : s.at, s.end};
-    int64_t n = 0, cpu;
-    if (lost && !trace_span_number(&digits, &n)) return false;
     const char *where = memmem(s.at, (size_t)(s.end - s.at), "CPU:", 4);
-    if (where) {
-        digits = (struct trace_span){where + 4, s.end};
-        if (trace_span_number(&digits, &cpu) && cpu >= 0 && cpu < (int64_t)TRACE_CPUS) e->cpu = (uint16_t)cpu;
+    bool dropped = memmem(s.at, (size_t)(s.end - s.at), "EVENTS DROPPED", 14) != NULL;
+    struct trace_span digits = {lost ? lost + 5 : s.at, s.end}, on = {where ? where + 4 : s.end, s.end};
+    int64_t n = 0, cpu;
+    if (!perf_lost(s, &n, &on)) {
+        if (!lost && !dropped) return false;
+        if (lost && !trace_span_number(&digits, &n)) return false;
     }
+    if (trace_span_number(&on, &cpu) && cpu >= 0 && cpu < (int64_t)TRACE_CPUS) e->cpu = (uint16_t)cpu;
     t->lines.lost_marks++;
     t->lines.lost_events += (uint64_t)n;
     e->kind = TRACE_LOST;
@@ -175,6 +186,18 @@ static void read_note(struct reading *r, struct trace_span s)
     if (s.end - s.at >= 16 && !memcmp(s.at, " schedstat after", 16)) r->stat = &last->after;
 }
 
+/* No head that can be read, but the name of an event that is wanted: without a CPU, or its time a count of cycles. */
+static bool names_event(struct trace_span s)
+{
+    char text[32];
+    for (const char *at = s.at; (at = memmem(at, (size_t)(s.end - at), "sched_", 6)); at++)
+        for (unsigned k = 0; k < TRACE_KINDS; k++) {
+            size_t n = (size_t)snprintf(text, sizeof text, "%s: ", trace_kind_name[k]);
+            if ((size_t)(s.end - at) > n && !memcmp(at, text, n)) return true;
+        }
+    return false;
+}
+
 static void read_event(struct reading *r, struct trace_span s, uint32_t number)
 {
     struct trace *t = r->t;
@@ -183,6 +206,8 @@ static void read_event(struct reading *r, struct trace_span s, uint32_t number)
     if (!trace_read_head(s, &h)) {
         if (lost_mark(t, s, &e))
             r->no_memory |= !add_event(t, &e);
+        else if (names_event(s))
+            t->lines.damaged++;
         else
             t->lines.other++;
         return;
@@ -286,7 +311,12 @@ struct trace *trace_read_text(const char *name, const char *text, size_t len, st
         t->nsections = t->section ? 1 : 0;
     }
     if (r.no_memory || !t->nsections) return refuse(t, d, name, NULL, "not enough memory for the recording");
-    if (!t->nevents)
+    if (!t->lines.events && t->lines.damaged)
+        return refuse(
+            t, d, name,
+            "seconds with a point (trace_clock mono), CPU and task: perf script -F comm,tid,cpu,time,event,trace",
+            "lines name scheduler events, but none tells time, CPU and task");
+    if (!t->lines.events)
         return refuse(t, d, name,
                       "record sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task",
                       "no line of it is a scheduler event in the form of ftrace, trace-cmd report or perf script");
@@ -340,7 +370,7 @@ static char *read_on(gzFile f, char *text, size_t *len, const char **why)
 }
 
 /* zlib reads what is not compressed as it is, and tells only on closing that a compressed file ends in its middle. */
-static char *read_all(const char *path, size_t *len, const char **why)
+static char *read_all(const char *path, size_t *len, bool *cut, const char **why)
 {
     int fd = exp_file_open(path, why);
     *len = 0;
@@ -350,7 +380,8 @@ static char *read_all(const char *path, size_t *len, const char **why)
     if (!f) close(fd);
     if (!text) *why = "not enough memory";
     if (text) text = read_on(f, text, len, why);
-    if (f && gzclose_r(f) == Z_BUF_ERROR && !*why) *why = "its compressed data ends too early";
+    *cut = f && gzclose_r(f) == Z_BUF_ERROR; /* what was read is as good as it was */
+    if (*cut && !*len && !*why) *why = "its compressed data ends too early";
     if (!*why) return text;
     free(text);
     return NULL;
@@ -360,7 +391,8 @@ struct trace *trace_read_file(const char *path, struct wb_diag *d)
 {
     const char *why;
     size_t len;
-    char *text = read_all(path, &len, &why);
+    bool cut;
+    char *text = read_all(path, &len, &cut, &why);
     if (!text) {
         wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){.file = path}, NULL, "cannot read the recording: %s", why);
         return NULL;
@@ -371,6 +403,7 @@ struct trace *trace_read_file(const char *path, struct wb_diag *d)
                    "this is a binary recording");
     else
         t = trace_read_text(path, text, len, d);
+    if (t) t->lines.cut = cut;
     free(text);
     return t;
 }

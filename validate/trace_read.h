@@ -75,6 +75,7 @@ struct trace_section {
 struct trace_lines {
     uint64_t all, events, other, damaged, notes;
     uint64_t lost_marks, lost_events;
+    bool cut;             /* the compressed file ends in its middle */
     uint64_t back;        /* events older than the one before on the same CPU */
     uint64_t by_shape[4]; /* ftrace, trace-cmd, perf, latency format */
 };

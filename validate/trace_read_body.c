@@ -104,12 +104,13 @@ static int read_switch(struct trace *t, struct trace_span b, struct trace_event 
         e->state = state_of((struct trace_span){state + strlen("prev_state="), next});
         return 1;
     }
-    const char *arrow = find(b, " ==> ");
     struct trace_span rest;
-    if (!arrow) return -1;
-    if (!task_by_plugin(t, (struct trace_span){b.at, arrow}, &e->task, &e->prio, &rest)) return -1;
-    e->state = state_of(rest);
-    return task_by_plugin(t, (struct trace_span){arrow + 5, b.end}, &e->next, &e->next_prio, &rest) ? 1 : -1;
+    for (const char *arrow = b.at; (arrow = find((struct trace_span){arrow, b.end}, " ==> ")); arrow += 5) {
+        if (!task_by_plugin(t, (struct trace_span){b.at, arrow}, &e->task, &e->prio, &rest)) continue; /* of a name */
+        e->state = state_of(rest);
+        return task_by_plugin(t, (struct trace_span){arrow + 5, b.end}, &e->next, &e->next_prio, &rest) ? 1 : -1;
+    }
+    return -1;
 }
 
 static bool take_cpu(int64_t v, uint16_t *cpu)
@@ -124,7 +125,7 @@ static int read_wake(struct trace *t, struct trace_span b, struct trace_event *e
     uint16_t *cpu = e->kind == TRACE_WAKING ? &e->from : &e->to;
     int64_t v;
     struct trace_span rest;
-    if (find(b, "comm=")) {
+    if (find(b, "comm=") && find(b, " pid=")) { /* else of a name */
         if (!task_by_keys(t, b, "comm=", " pid=", &e->task)) return -1;
         if (number_of(b, " prio=", &v)) e->prio = (int16_t)v;
         if (number_of(b, "success=", &v) && !v) return 0;

@@ -2,7 +2,8 @@
  * trace_read_head.c - who, where, when, what: the part of a line before the event's own fields.
  *
  * Shapes: ftrace text (kernel/trace/trace_output.c trace_print_context), `trace-cmd report` (the same without flags;
- * -l: CPU and flags in one word), `perf script` (comm tid [cpu] time: system:event:, or pid/tid). The time is the
+ * -l: CPU and flags in one word), `perf script` (comm tid [cpu] time: period system:event:, or pid/tid; the first and
+ * the period may be missing). The time is the
  * first word of digits, dot, digits, colon that an event's name follows: names of tasks may hold anything else.
  */
 #include "trace_read.h"
@@ -58,8 +59,8 @@ static const char *read_time(struct trace_span s, uint64_t *ns)
     uint64_t sec = 0, frac = 0, scale = 1000000000;
     if (at == s.end || !is_digit(*at)) return NULL;
     for (; at < s.end && is_digit(*at); at++) {
-        if (sec > 1000000000) return NULL;
         sec = sec * 10 + (uint64_t)(*at - '0');
+        if (sec > UINT64_MAX / 1000000000 - 1) return NULL; /* 584 years in ns */
     }
     if (at == s.end || *at++ != '.') return NULL;
     const char *first = at;
@@ -73,10 +74,18 @@ static const char *read_time(struct trace_span s, uint64_t *ns)
     return at + 1;
 }
 
+/* perf script -F +period: how many events a sample stands for. */
+static struct trace_span skip_period(struct trace_span s)
+{
+    const char *at = s.at;
+    while (at < s.end && is_digit(*at)) at++;
+    return at > s.at && at < s.end && *at == ' ' ? trim((struct trace_span){at, s.end}) : s;
+}
+
 /* "sched_waking: ..." or "sched:sched_waking: ..." */
 static bool read_event(struct trace_span rest, struct trace_head *h)
 {
-    rest = trim(rest);
+    rest = skip_period(trim(rest));
     const char *at = rest.at, *name = at;
     while (at < rest.end && is_word(*at)) at++;
     if (at == name || at == rest.end || *at != ':') return false;
@@ -129,19 +138,23 @@ static struct trace_span last_word(struct trace_span s)
     return (struct trace_span){at, s.end};
 }
 
-/* "comm-pid", "comm  tid", "comm  pid/tid"; comm may hold blanks and dashes. */
+/* "comm-pid", "comm  tid", "comm  pid/tid"; comm may hold blanks and dashes. perf -F tid,cpu,...: no comm. */
 static bool read_who(struct trace_span s, struct trace_head *h)
 {
     const char *at = s.end;
     int64_t pid;
     while (at > s.at && is_digit(at[-1])) at--;
     struct trace_span digits = {at, s.end};
-    if (!trace_span_number(&digits, &pid) || pid > INT32_MAX || at == s.at) return false;
+    if (!trace_span_number(&digits, &pid) || pid > INT32_MAX) return false;
     h->pid = (int32_t)pid;
-    if (at[-1] == '/') {
+    if (at > s.at && at[-1] == '/') {
         at--;
         while (at > s.at && is_digit(at[-1])) at--;
-        if (at == s.at) return false;
+    }
+    if (at == s.at) {
+        h->comm = (struct trace_span){s.at, s.at};
+        h->shape = SHAPE_PERF;
+        return true;
     }
     bool dash = at[-1] == '-';
     if (!dash && at[-1] != ' ' && at[-1] != '\t') return false;

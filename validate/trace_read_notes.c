@@ -110,5 +110,7 @@ void trace_read_own(struct trace *t, struct trace_span s)
             copy(t->own_kernel, sizeof t->own_kernel, (struct trace_span){w.at + 7, w.end});
     }
     if (!strcmp(t->own_machine, "-")) t->own_machine[0] = 0;
+    for (char *at = t->own_machine; strchr(t->own_machine, ':') && *at; at++)
+        if (*at == '_') *at = ' '; /* a topology string: the writer has no blanks in words */
     if (!strcmp(t->own_kernel, "-")) t->own_kernel[0] = 0;
 }

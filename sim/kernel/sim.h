@@ -333,10 +333,10 @@ struct wb_sim {
 void sim_look_up(struct wb_sim *s, const struct wb_cpu *c); /* c: where a task may be stuck, or NULL */
 
 /* ---- cpu.c: stepping and segments ---- */
-void cpu_run(struct wb_cpu *c, struct wb_sim *s);                         /* step until it waits */
-void cpu_segment_end(struct wb_sim *s, struct wb_cpu *c);                 /* its EV_SEGMENT is due */
-void cpu_pause(struct wb_sim *s, struct wb_cpu *c);                       /* account what runs, forget the event */
-void cpu_repace(struct wb_sim *s, struct wb_cpu *c);                      /* its speed has changed */
+void cpu_run(struct wb_cpu *c, struct wb_sim *s);         /* step until it waits */
+void cpu_segment_end(struct wb_sim *s, struct wb_cpu *c); /* its EV_SEGMENT is due */
+void cpu_pause(struct wb_sim *s, struct wb_cpu *c);       /* account what runs, forget the event */
+void cpu_repace(struct wb_sim *s, struct wb_cpu *c);      /* its speed has changed */
 /* Computing speed of a CPU whose siblings load the core that much, of SPEED_FULL. */
 uint32_t cpu_speed(const struct wb_sim *s, cpu_id c, uint64_t others_ppm);
 void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm); /* tell the siblings */

@@ -28,7 +28,7 @@ struct wb_machine {
     uint64_t upgrade_q[WB_DISTANCES][2];          /* by pattern */
     sim_time line_local[WB_LINE_OPS];             /* of a line that is in the own cache */
     uint32_t nservers, nbuses, nmemories, nlinks; /* ids: buses, then memory controllers, then links */
-    uint32_t *speed_ppm; /* [ncpus] of machine.cpu_speed, owned; NULL: all CPUs are alike */
+    uint32_t *speed_ppm;                          /* [ncpus] of machine.cpu_speed, owned; NULL: all CPUs are alike */
 };
 
 /* Reads machine.cpu_speed. 0, or -1 with errors in d. */

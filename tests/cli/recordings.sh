@@ -56,10 +56,15 @@ gzip -c "$guest" >"$tmp/guest.gz"
 cmp -s "$tmp/a.json" "$tmp/b.json" || { echo "FAILED: gzip changes the result"; bad=1; }
 grep -q '"schema": "wakebal.conform/1"' "$tmp/a.json" || { echo "FAILED: no JSON"; bad=1; }
 
-# Half a compressed file is no recording, wherever it is cut; a folder is called a folder.
-for n in 5 18 $(($(stat -c %s "$tmp/guest.gz") / 2)) $(($(stat -c %s "$tmp/guest.gz") - 1)); do
+# Of half a compressed file what is there is used, and the table says so; too little is no recording. A folder is called a folder.
+for n in 5 18; do
     head -c "$n" "$tmp/guest.gz" >"$tmp/cut.gz"
     expect 3 'cannot read the recording: its compressed data' "$w" conform "$tmp/cut.gz"
+done
+for n in $(($(stat -c %s "$tmp/guest.gz") / 2)) $(($(stat -c %s "$tmp/guest.gz") - 1)); do
+    head -c "$n" "$tmp/guest.gz" >"$tmp/cut.gz"
+    expect 0 'cut off: 1' "$w" conform "$tmp/cut.gz"
+    expect 3 'cut off' "$w" conform --strict "$tmp/cut.gz"
 done
 expect 3 'cannot read the recording: Is a directory' "$w" conform "$tmp"
 # Notes cost what they are long, not the square of it: this takes a moment, and took minutes.

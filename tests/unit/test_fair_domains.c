@@ -171,6 +171,21 @@ static void distances_make_levels(void **state)
     expect(FAIR_6_12, machine, far_, WB_ARRAY_SIZE(far_));
 }
 
+/* Two packages of EPYC, 32 apart: its kernels raise node_reclaim_distance to that (5.4+, init_amd_zn). */
+static void epyc_places_across_packages(void **state)
+{
+    static const char *const machine =
+        "topology = \"pack:2 [numa] l3:1 core:2 pu:1\"; node_distance = [10, 32, 32, 10]; "
+        "node_reclaim_distance = 32;";
+    static const struct level near_[] = {
+        {"MC", 2, 2, NEW | LLC | SIB, 117, 1, 16, 2, 4},
+        {"NUMA3", 4, 2, NEW | NUMA, 117, 2, 16, 4, 8},
+    };
+    (void)state;
+    expect(FAIR_6_12, machine, near_, WB_ARRAY_SIZE(near_));
+    expect(FAIR_5_15, machine, near_, WB_ARRAY_SIZE(near_));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +197,7 @@ int main(void)
         cmocka_unit_test(sapphire_rapids),
         cmocka_unit_test(clusters),
         cmocka_unit_test(distances_make_levels),
+        cmocka_unit_test(epyc_places_across_packages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

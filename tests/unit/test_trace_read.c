@@ -56,6 +56,16 @@ static const struct shape shapes[] = {
     {" kworker/1:2-vir   102 [001]     0.000004:       sched:sched_waking: comm=kworker/1:2 pid=103 prio=120 "
      "target_cpu=000\n",
      102, 103, -1, 1, 0, NO, 4000, '?', TRACE_WAKING, TRACE_CTX_UNKNOWN},
+    {"  102 [001]     0.000004:       sched:sched_waking: comm=kworker/1:2 pid=103 prio=120 target_cpu=000\n", 102, 103,
+     -1, 1, 0, NO, 4000, '?', TRACE_WAKING, TRACE_CTX_UNKNOWN},
+    {"  a 100/102 [001]     0.000004:        1 sched:sched_waking: comm=b pid=103 prio=120 target_cpu=000\n", 102, 103,
+     -1, 1, 0, NO, 4000, '?', TRACE_WAKING, TRACE_CTX_UNKNOWN},
+    {"  a-102 [001] 18446744072.000000001: sched_waking: comm=b pid=103 prio=120 target_cpu=000\n", 102, 103, -1, 1, 0,
+     NO, 18446744072000000001ull, '?', TRACE_WAKING, TRACE_CTX_UNKNOWN},
+    {"  a-102 [001] 1.000006: sched_wakeup: comm=foo:7 [120] CPU:002\n", 102, 7, -1, 1, NO, 2, 1000006000, '?',
+     TRACE_WAKEUP, TRACE_CTX_UNKNOWN},
+    {"  a ==> b-8 [001] 1.000006: sched_switch: a ==> b:8 [120] S ==> c ==> d:9 [120]\n", 8, 8, 9, 1, NO, NO,
+     1000006000, 'S', TRACE_SWITCH, TRACE_CTX_UNKNOWN},
     {"  a 1.5: b  100/102 [000]     0.000061: sched:sched_migrate_task: comm=rd pid=103 prio=120 orig_cpu=0 "
      "dest_cpu=4\n",
      102, 103, -1, 0, 0, 4, 61000, '?', TRACE_MIGRATE, TRACE_CTX_UNKNOWN},
@@ -111,14 +121,43 @@ static void damaged_lines_are_counted(void **state)
              "x-1 [000] ..... 1.000003: sched_waking: comm=x pid=9 prio=1 target_cpu=70000\n"
              "x-1 [9999] ..... 1.000003: sched_waking: comm=x pid=9 prio=1 target_cpu=7\n"
              "x-1 [000] ..... 1.000004: cpu_idle: state=1 cpu_id=0\n"
+             "x-1 ..... 1.000005: sched_waking: comm=x pid=9 prio=1 target_cpu=0\n"
+             "x-1 [000] ..... 1000005: sched_waking: comm=x pid=9 prio=1 target_cpu=0\n"
              "CPU:1 [LOST 12 EVENTS]\n"
+             "   swapper   0 [002]  1.000006: PERF_RECORD_LOST lost 13\n"
              "    ffffffff81000000 schedule+0x10\n");
     assert_non_null(t);
     assert_int_equal(t->lines.events, 1);
-    assert_int_equal(t->lines.damaged, 3);
-    assert_int_equal(t->lines.other, 3);
-    assert_int_equal(t->lines.lost_marks, 1);
-    assert_int_equal(t->lines.lost_events, 12);
+    assert_int_equal(t->lines.damaged, 6);
+    assert_int_equal(t->lines.other, 2);
+    assert_int_equal(t->lines.lost_marks, 2);
+    assert_int_equal(t->lines.lost_events, 25);
+    assert_int_equal(t->event[t->nevents - 1].cpu, 2);
+    trace_free(t);
+}
+
+/* Without sched_waking nobody knows from where a task came: said, not passed over. */
+static void wakeups_alone_are_counted(void **state)
+{
+    (void)state;
+    struct trace *t = read_text("x-1 [000] d..3. 1.000000: sched_wakeup: comm=y pid=2 prio=120 target_cpu=001\n"
+                                "x-1 [000] d..3. 1.000001: sched_wakeup: comm=z pid=3 prio=120 target_cpu=001\n");
+    struct trace_health h;
+    assert_non_null(t);
+    assert_int_equal(trace_infer(t, &h), 0);
+    assert_int_equal(h.count[TRACE_H_NO_WAKING], 2);
+    trace_health_free(&h);
+    trace_free(t);
+}
+
+/* The head of a simulation's own trace: words have no blanks there, topologies do. */
+static void own_topology_comes_back(void **state)
+{
+    (void)state;
+    struct trace *t = read_text("# wakebal: machine=pack:1_[numa]_l3:1_core:4_pu:1 kernel=linux-6.12 scheduler=eevdf\n"
+                                "x-1 [000] d..3. 1.000000: sched_wakeup: comm=y pid=2 prio=120 target_cpu=001\n");
+    assert_non_null(t);
+    assert_string_equal(t->own_machine, "pack:1 [numa] l3:1 core:4 pu:1");
     trace_free(t);
 }
 
@@ -243,6 +282,8 @@ int main(void)
         cmocka_unit_test(every_shape),
         cmocka_unit_test(names_keep_their_blanks),
         cmocka_unit_test(damaged_lines_are_counted),
+        cmocka_unit_test(wakeups_alone_are_counted),
+        cmocka_unit_test(own_topology_comes_back),
         cmocka_unit_test(nothing_of_ours_is_an_error),
         cmocka_unit_test(notes_make_sections),
         cmocka_unit_test(missing_switch_from_idle),
