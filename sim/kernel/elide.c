@@ -8,7 +8,8 @@
  * one under way, if any, by really running it up to now. Its next tick is real again. So elision changes no byte of a
  * result (prop_elide compares).
  *
- * Not elided: ticks of CPUs with SMT siblings (they slow the sibling down), and anything while a trace is written.
+ * Not elided: ticks of CPUs with SMT siblings (they slow the sibling down), ticks that take one lock of all queues (the
+ * other CPUs move its line), and anything while a trace is written.
  */
 #include "sim.h"
 
@@ -25,7 +26,7 @@ void tick_measure(struct wb_sim *s, struct wb_cpu *c)
     struct tick_elision *e = &c->elide;
     by_parts_set(c, BY_PARTS_LOGGED,
                  !s->no_elide && !s->tracing && s->topo->nsmt == 1 && c->mode == CPU_HALT && !c->pending &&
-                     !c->rq.need_resched && !e->catching_up);
+                     !c->rq.need_resched && !c->rq.lock.alias && !e->catching_up);
     e->nlog = 0;
     e->started = s->now;
     e->irqs = c->irqs;
@@ -40,17 +41,43 @@ static bool uncontended(const struct wb_sim *s, sim_time dur)
     return dur <= WB_MAX(m->rmw_locked, m->line_write);
 }
 
+/* Nobody has looked at the queue or taken its lock while the tick was under way: the next tick finds both lines
+ * here. */
+static bool undisturbed(const struct wb_sim *s, const struct wb_cpu *c)
+{
+    return wb_line_owner(s->hw, c->rq_line) == c->id && wb_line_owner(s->hw, c->rq.lock.line) == c->id;
+}
+
 static bool was_plain(const struct wb_sim *s, const struct wb_cpu *c)
 {
     const struct tick_elision *e = &c->elide;
     if (c->irqs != e->irqs + 1 || c->moves != e->moves || c->switches != e->switches) return false;
     if (c->pending || c->softirqs || c->rq.need_resched || e->nlog > ELIDE_LOG) return false;
+    if (!undisturbed(s, c)) return false;
     for (uint32_t i = 0; i < e->nlog; i++) {
         enum wb_cat k = part_cat(e->log[i]);
         if (k == WB_CAT_LINE || k == WB_CAT_BALANCE || k == WB_CAT_NOISE) return false;
         if (k == WB_CAT_LOCK && !uncontended(s, part_dur(e->log[i]))) return false;
     }
     return true;
+}
+
+/* The policy has answered for k ticks each of which sees one jiffy more than the one before. A CPU whose ticks come
+ * just before a new jiffy may leave idle so late that one sees two: how many do not? */
+static uint64_t evenly(const struct wb_sim *s, const struct wb_cpu *c, uint64_t k)
+{
+    const struct tick_elision *e = &c->elide;
+    struct wb_stream ahead = c->idle_stream;
+    sim_time since = c->idle_since;
+    uint64_t jiffy = jiffies_at(s, c->rq.last_tick);
+    if (jiffies_at(s, s->now) != jiffy) return 0;
+    for (uint64_t i = 0; i < k; i++, since = since + e->cost) {
+        sim_time when = tickring_time(&s->ticks, c->id, e->next + i);
+        since = when + idle_exit_time(s, since, when, &ahead);
+        jiffy++;
+        if (jiffies_at(s, since + e->offset) != jiffy || jiffies_at(s, since + e->cost) != jiffy) return i;
+    }
+    return k;
 }
 
 /* The CPU halts. If that ends a plain tick, may the next ones be skipped? */
@@ -60,15 +87,18 @@ void tick_consider_skip(struct wb_sim *s, struct wb_cpu *c)
     if (!(c->by_parts & BY_PARTS_LOGGED)) return;
     by_parts_set(c, BY_PARTS_LOGGED, false);
     if (!was_plain(s, c) || !s->ops->tick_idle_for || !s->ops->tick_closed || !tickring_ticks(&s->ticks, c->id)) return;
-    uint64_t k = s->ops->tick_idle_for(s, &c->rq);
+    uint64_t k = WB_MIN(s->ops->tick_idle_for(s, &c->rq), ELIDE_TICKS);
     if (!k) return;
     e->cost = 0;
     for (uint32_t i = 0; i < e->nlog; i++) e->cost += part_dur(e->log[i]);
     sim_time exit = s->now - e->started - e->cost;
     e->offset = c->rq.last_tick - e->started - exit;
     e->next = tickring_next_index(&s->ticks, c->id);
+    k = evenly(s, c, k);
+    if (!k) return;
     e->until = e->next + k;
     e->active = true;
+    c->rq.lock.behind = true;
     wb_mask_set(&s->behind, c->id);
     tickring_skip(&s->ticks, c->id, k);
     horizon_forget(s);
@@ -124,13 +154,14 @@ void tick_catch_up(struct wb_sim *s, struct wb_cpu *c)
     struct tick_elision *e = &c->elide;
     if (WB_LIKELY(!e->active)) return;
     e->active = false;
+    c->rq.lock.behind = false;
     wb_mask_clear(&s->behind, c->id);
     uint64_t n = 0;
     sim_time under_way = 0;
     while (due(s, c)) {
         sim_time when = tickring_time(&s->ticks, c->id, e->next);
         struct wb_stream ahead = c->idle_stream;
-        sim_time exit = idle_exit_time(s, c, when, &ahead);
+        sim_time exit = idle_exit_time(s, c->idle_since, when, &ahead);
         e->next++;
         if (when + exit + e->cost >= s->now) {
             under_way = when;

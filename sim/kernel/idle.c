@@ -86,9 +86,9 @@ void idle_halt(struct wb_sim *s, struct wb_cpu *c)
     tick_consider_skip(s, c);
 }
 
-sim_time idle_exit_time(const struct wb_sim *s, const struct wb_cpu *c, sim_time when, struct wb_stream *rng)
+sim_time idle_exit_time(const struct wb_sim *s, sim_time since, sim_time when, struct wb_stream *rng)
 {
-    return s->k.idle_poll ? 0 : wb_idle_exit_latency(s->machine, c->idle_since, when, rng);
+    return s->k.idle_poll ? 0 : wb_idle_exit_latency(s->machine, since, when, rng);
 }
 
 /* Something has happened: the exit latency of the state that the hardware is in by now is worked off first. */
@@ -96,7 +96,7 @@ void idle_wake(struct wb_sim *s, struct wb_cpu *c)
 {
     WB_CHECK(c->mode == CPU_HALT, "waking cpu %u, which is not idle", c->id);
     struct wb_exec *x = c->ctx;
-    sim_time exit = idle_exit_time(s, c, s->now, &c->idle_stream);
+    sim_time exit = idle_exit_time(s, c->idle_since, s->now, &c->idle_stream);
     acct_add(s, c, WB_FN_IDLE, WB_CAT_IDLE, s->now - c->since);
     c->since = s->now;
     c->mode = CPU_RUN;

@@ -91,6 +91,7 @@ void resched_handler(struct wb_exec *x)
 void wake_list_add(struct wb_exec *x, struct wb_task *t, cpu_id cpu)
 {
     struct wb_cpu *c = &x->sim->cpu[cpu];
+    tick_catch_up(x->sim, c); /* to a tick it is idle no longer */
     bool first = c->rq.wake_list == NULL;
     t->wq_next = c->rq.wake_list;
     c->rq.wake_list = t;

@@ -66,6 +66,7 @@ enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VE
 
 /* Ticks of an idle CPU that change nothing but its age are left out (elide.c). */
 #define ELIDE_LOG 16u
+#define ELIDE_TICKS 256u /* at a time */
 
 struct tick_elision {
     bool active;                    /* ticks are being skipped */
@@ -387,8 +388,8 @@ void kick_send(struct wb_exec *x);
 /* ---- idle.c ---- */
 void idle_task_init(struct wb_sim *s, struct wb_cpu *c);
 void idle_halt(struct wb_sim *s, struct wb_cpu *c);
-/* How long leaving idle takes at `when`. */
-sim_time idle_exit_time(const struct wb_sim *s, const struct wb_cpu *c, sim_time when, struct wb_stream *rng);
+/* How long leaving idle takes at `when`, having been idle since `since`. */
+sim_time idle_exit_time(const struct wb_sim *s, sim_time since, sim_time when, struct wb_stream *rng);
 void idle_wake(struct wb_sim *s, struct wb_cpu *c); /* leave CPU_HALT: charge the exit, step later */
 void idle_polled(struct wb_sim *s, struct wb_cpu *c);
 void iww_update(struct wb_sim *s, int idle_delta, int waiting_delta);
@@ -420,6 +421,7 @@ void tick_catch_up(struct wb_sim *s, struct wb_cpu *c); /* apply skipped ticks u
 void tick_measure(struct wb_sim *s, struct wb_cpu *c);  /* a tick comes */
 void elide_log(struct wb_cpu *c, uint16_t fn, enum wb_cat cat, sim_time dur);
 void tick_consider_skip(struct wb_sim *s, struct wb_cpu *c);
+uint64_t jiffies_at(const struct wb_sim *s, sim_time t);
 void tick_event(struct wb_sim *s, cpu_id cpu);
 void sched_softirq(struct wb_exec *x);
 void migrate_first(struct wb_exec *x); /* pushes a frame: move the first task of rq->migrate_list */

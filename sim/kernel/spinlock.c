@@ -73,8 +73,16 @@ static bool takes_again(struct wb_exec *x, struct wb_spinlock *l)
     return true;
 }
 
+/* Ticks may have been left out since somebody looked: he may have waited for this lock for long. */
+static void make_up(struct wb_sim *s, struct wb_spinlock *l)
+{
+    struct wb_rq *rq = (struct wb_rq *)(void *)((uint8_t *)l - offsetof(struct wb_rq, lock));
+    tick_catch_up(s, rq_cpu(s, rq));
+}
+
 bool wb_spin_try(struct wb_exec *x, struct wb_spinlock *l)
 {
+    if (WB_UNLIKELY(l->behind)) make_up(x->sim, l);
     if (takes_again(x, l)) return true;
     if (WB_UNLIKELY(l->alias)) l = l->as;
     if (!wb_spin_is_held(l)) {
@@ -87,6 +95,7 @@ bool wb_spin_try(struct wb_exec *x, struct wb_spinlock *l)
 
 bool wb_spin_take(struct wb_exec *x, struct wb_spinlock *l)
 {
+    if (WB_UNLIKELY(l->behind)) make_up(x->sim, l);
     if (takes_again(x, l)) return true;
     if (WB_UNLIKELY(l->alias)) l = l->as;
     if (!wb_spin_is_held(l)) {

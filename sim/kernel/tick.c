@@ -90,7 +90,12 @@ void wb_tick_start(struct wb_sim *s, cpu_id cpu)
     horizon_forget(s);
 }
 
+uint64_t jiffies_at(const struct wb_sim *s, sim_time t)
+{
+    return s->jiffies_start + (t + s->tick_ps - s->jiffies_phase) / s->tick_ps;
+}
+
 uint64_t wb_jiffies(const struct wb_sim *s)
 {
-    return s->jiffies_start + (s->now + s->tick_ps - s->jiffies_phase) / s->tick_ps;
+    return jiffies_at(s, s->now);
 }

@@ -20,6 +20,7 @@ enum line_state { LINE_MEMORY, LINE_SHARED, LINE_MODIFIED, LINE_MANY };
 #define NO_MAP UINT32_MAX
 #define LATE ((1ull << LINE_BUSY_BITS) - 1)
 #define EPOCH_MAX (sim_time)(LATE / 2)
+#define EPOCH_BEHIND (EPOCH_MAX / 2) /* of the access that moves it: others may still come with earlier times */
 _Static_assert(WB_CPUS_MAX <= 1u << LINE_CPU_BITS, "a line names two CPUs");
 
 void lines_init(struct wb_machine_state *s)
@@ -71,12 +72,13 @@ static void set_busy(struct wb_machine_state *s, line_id id, sim_time until)
     s->line[id].busy = WB_MIN(busy, LATE) & LATE;
 }
 
-/* The epoch moves on; what is over by now is forgotten. Every few milliseconds of simulated time: O(lines in use), for
- * looking at what nobody has used would make memory of it. */
+/* The epoch moves on; what was over by then is forgotten. It stays behind, for accesses do not come quite in the
+ * order of their times: some are told ahead (wb_line_soon), and ticks that were left out are run late. Every few
+ * milliseconds of simulated time: O(lines in use), for looking at what nobody has used would make memory of it. */
 static void move_epoch(struct wb_machine_state *s, sim_time now)
 {
     sim_time old = s->line_epoch;
-    s->line_epoch = now;
+    s->line_epoch = now - EPOCH_BEHIND;
     for (line_id id = 0; id < s->line_fresh; id++) {
         if (!s->line_used[id >> LINES_STRETCH_BITS]) {
             id |= (1u << LINES_STRETCH_BITS) - 1;

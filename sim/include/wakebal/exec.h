@@ -316,7 +316,8 @@ struct wb_spinlock {
     uint8_t depth;    /* how often its holder has taken it again by an alias */
     uint8_t kind : 4; /* enum wb_spin_kind */
     bool alias : 1;
-    bool xchg : 1; /* released by a locked instruction, not by a store (FreeBSD's spin mutexes) */
+    bool xchg : 1;   /* released by a locked instruction, not by a store (FreeBSD's spin mutexes) */
+    bool behind : 1; /* of a runqueue whose CPU has left ticks out: they are made up before it is taken */
 };
 _Static_assert(sizeof(struct wb_spinlock) == 16, "every queue has one");
 static inline bool wb_spin_is_held(const struct wb_spinlock *l)

@@ -1,0 +1,102 @@
+/*
+ * prop_elide.c - ticks that are left out (sim/kernel/elide.c) against ticks that are all run: random runs on machines
+ * of 2 to 100 CPUs without SMT, most of them idle and ticking, so that every look at another CPU's queue meets ticks
+ * that have to be made up first.
+ */
+#include "simtest.h"
+#include "wbtest.h"
+
+static uint64_t rng = 0x2545f4914f6cdd1dull;
+
+static uint32_t below(uint32_t n)
+{
+    rng ^= rng << 13;
+    rng ^= rng >> 7;
+    rng ^= rng << 17;
+    return (uint32_t)((rng >> 33) % n);
+}
+
+static const char *const kernels[] = {"linux-2.6.10", "linux-2.6.11", "linux-2.6.22", "linux-2.6.23",   "linux-2.6.24",
+                                      "linux-2.6.35", "linux-2.6.36", "linux-5.4",    "linux-5.15",     "linux-6.1",
+                                      "linux-6.6",    "linux-6.12",   "linux-6.18",   "freebsd-5.2-ule"};
+
+/* Idle CPUs keep their ticks, for as long as they are not due to balance or at all; and as the kernel has it. */
+static const char *policy_of(const char *kernel)
+{
+    static const char *const ticking[] = {"", "nohz = false;", "nohz = false; idle_balance = false;"},
+                             *const older[] = {"", "", "idle_balance = false;"};
+    if (strstr(kernel, "ule")) return "";
+    return (strstr(kernel, "2.6.1") ? older : ticking)[below(3)];
+}
+
+static const char *const machines[] = {
+    "[numa] pack:1 l2:1 core:4 pu:1",  "[numa] pack:2 l2:3 core:2 pu:1", "pack:3 [numa] l3:1 core:8 pu:1",
+    "pack:2 [numa] l3:1 core:20 pu:1", "pack:4 [numa] l3:2 core:9 pu:1", "pack:5 [numa] l3:1 core:20 pu:1",
+};
+
+/* Forks, execs, affinity, sleepers with timers, wakeups from far, pulls. */
+static const char *const loads[] = {
+    "{ kind = \"hackbench\"; groups = 1; fds = 4; loops = 2; start = \"5 ms\"; }",
+    "{ kind = \"pipe_latency\"; copies = 3; think = \"exp(2 ms)\"; }",
+    "{ kind = \"periodic\"; count = 5; run = \"exp(300 us)\"; sleep = \"exp(9 ms)\"; }",
+    "{ kind = \"hog\"; count = 3; chunk = \"exp(1 ms)\"; }, { kind = \"hog\"; count = 2; nice = 10; chunk = \"3 ms\"; "
+    "}",
+    "{ kind = \"custom\"; tasks = ( { name = \"boss\"; program = [ \"loop 3\", \"sleep exp(6 ms)\", \"fork child\", "
+    "\"run 200 us\", \"end\" ]; }, { name = \"child\"; program = [ \"run exp(4 ms)\", "
+    "\"pin 1\", \"run 1 ms\", \"sleep 3 ms\", \"pin 0-1\", \"run 5 ms\" ]; } ); }",
+    "{ kind = \"unix_rr\"; copies = 2; think = \"exp(3 ms)\"; }",
+};
+
+/* Half of the machines have ticks, and lines of their own, that take a good part of a tick's period: a look from
+ * elsewhere then often comes while a tick that was left out would be under way. */
+static void scenario(char *buf, size_t n, const char *kernel)
+{
+    const char *first = loads[below(WB_ARRAY_SIZE(loads))], *second = loads[below(WB_ARRAY_SIZE(loads))];
+    const char *topology = machines[below(WB_ARRAY_SIZE(machines))];
+    (void)snprintf(buf, n,
+                   "schema = 1;\nmachine : { topology = \"%s\"; line : { %s }; };\n"
+                   "kernel : { base = \"%s\"; hz = %u; path : { timer_tick = \"%u us\"; }; };\npolicy : { %s };\n"
+                   "run : { duration = \"%u ms\"; seed = %u; start_spread = \"%u ms\"; };\nworkload = ( %s, %s );\n",
+                   topology, below(2) ? "" : "rmw = \"60 us\"; write = \"40 us\";", kernel, below(2) ? 1000 : 250,
+                   below(2) ? 2 : 100, policy_of(kernel), 30 + below(40), 1 + below(1000), 1 + below(20), first,
+                   second);
+}
+
+static void compare(const char *text)
+{
+    uint64_t left_out = simtest_fingerprint(text, NULL, NULL);
+    uint64_t run = simtest_fingerprint(text, NULL, &(struct wb_run_options){.no_elide = true});
+    if (left_out != run) fail_msg("leaving ticks out changes the run:\n%s", text);
+}
+
+static void left_out_or_run(void **state)
+{
+    (void)state;
+    const char *runs = getenv("WB_PROP_RUNS");
+    int rounds = runs ? WB_MAX(atoi(runs) / 200, 1) : 6;
+    for (int i = 0; i < rounds; i++)
+        for (size_t k = 0; k < WB_ARRAY_SIZE(kernels); k++) {
+            char text[2048];
+            scenario(text, sizeof text, kernels[k]);
+            compare(text);
+        }
+}
+
+/* CPU 8's ticks come so shortly before a new jiffy that one of them, late out of idle, sees two: it balances. */
+static void a_tick_that_sees_two_jiffies(void **state)
+{
+    (void)state;
+    compare(
+        "schema = 1; kernel : { base = \"linux-2.6.11\"; hz = 1000; path : { timer_tick = \"2 us\"; }; };\n"
+        "machine : { topology = \"pack:2 [numa] l3:1 core:20 pu:1\"; line : { rmw = \"60 us\"; write = \"40 us\"; }; "
+        "};\nrun : { duration = \"63 ms\"; seed = 504; start_spread = \"14 ms\"; };\n"
+        "workload = ( { kind = \"hackbench\"; groups = 1; fds = 4; loops = 2; start = \"5 ms\"; },\n"
+        "  { kind = \"pipe_latency\"; copies = 3; think = \"exp(2 ms)\"; } );\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out_or_run),
+                                       cmocka_unit_test(a_tick_that_sees_two_jiffies)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
