@@ -91,6 +91,9 @@ static void enter(struct making *k, const struct trace_event *e)
     struct life *l = &k->life[e->next];
     struct import_task *p = of(k, e->next);
     if (!e->next) return;
+    /* Never heard of: recordings without sched_wakeup_new, and what was queued before the window. It does not compute
+     * before it was seen to. */
+    if (l->state == UNSEEN && p) p->start_ns = e->ns - k->begin;
     if (l->state == ASLEEP) put(k, e->next, (struct import_item){.kind = IMPORT_SLEEP, .ns = e->ns - l->since});
     l->state = RUNNING;
     l->since = e->ns;
@@ -130,13 +133,14 @@ static void wake(struct making *k, const struct trace_event *e)
     of(k, e->task)->waited = true;
 }
 
-static void born(struct making *k, const struct trace_event *e)
+/* By sched_wakeup_new, or where only that is there by sched_process_fork. */
+static void born(struct making *k, uint32_t child, uint64_t now)
 {
-    struct life *l = &k->life[e->task];
-    struct import_task *p = of(k, e->task);
+    struct life *l = &k->life[child];
+    struct import_task *p = of(k, child);
     if (l->state != UNSEEN) return;
     l->state = WAKING;
-    if (p) p->start_ns = e->ns - k->begin;
+    if (p) p->start_ns = now - k->begin;
 }
 
 static void see(struct making *k, const struct trace_event *e)
@@ -147,7 +151,8 @@ static void see(struct making *k, const struct trace_event *e)
         enter(k, e);
         break;
     case TRACE_WAKING: wake(k, e); break;
-    case TRACE_WAKEUP_NEW: born(k, e); break;
+    case TRACE_WAKEUP_NEW: born(k, e->task, e->ns); break;
+    case TRACE_FORK: born(k, e->next, e->ns); break;
     default: break;
     }
 }

@@ -151,12 +151,48 @@ static void nothing_there(void **state)
     wb_diag_free(d);
 }
 
+/* A child begins when it was forked: by sched_wakeup_new, by sched_process_fork alone, or when it is first seen. */
+static void children_begin_when_forked(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "# tracer: nop\n"
+        "  p-1  [000] d..2.  1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> "
+        "next_comm=p next_pid=1 next_prio=120\n"
+        "  p-1  [000] .....  1.001000: sched_process_fork: comm=p pid=1 child_comm=q child_pid=2\n"
+        "  p-1  [000] d..2.  1.001010: sched_wakeup_new: comm=q pid=2 prio=120 target_cpu=000\n"
+        "  p-1  [000] .....  1.002000: sched_process_fork: comm=p pid=1 child_comm=r child_pid=3\n"
+        "  p-1  [000] d..2.  1.003000: sched_switch: prev_comm=p prev_pid=1 prev_prio=120 prev_state=S ==> "
+        "next_comm=q next_pid=2 next_prio=120\n"
+        "  q-2  [000] d..2.  1.004000: sched_switch: prev_comm=q prev_pid=2 prev_prio=120 prev_state=S ==> "
+        "next_comm=r next_pid=3 next_prio=120\n"
+        "  r-3  [000] d..2.  1.005000: sched_switch: prev_comm=r prev_pid=3 prev_prio=120 prev_state=S ==> "
+        "next_comm=s next_pid=4 next_prio=120\n"
+        "  s-4  [000] d..2.  1.006000: sched_switch: prev_comm=s prev_pid=4 prev_prio=120 prev_state=S ==> "
+        "next_comm=swapper/0 next_pid=0 next_prio=120\n";
+    struct trip x = {.d = wb_diag_new()};
+    const uint64_t want[4] = {0, 1000000, 2000000, 5000000};
+    x.t = trace_read_text("forks", text, sizeof text - 1, x.d);
+    assert_non_null(x.t);
+    x.m = import_make(x.t, &(struct import_options){0}, x.d);
+    assert_non_null(x.m);
+    assert_int_equal(x.m->n, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t at;
+        assert_true(task_of(&x, "pqrs"[i], &at)->start_ns == want[i]);
+    }
+    import_free(x.m);
+    trace_free(x.t);
+    wb_diag_free(x.d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorded_as_simulated), cmocka_unit_test(exact_programs),
         cmocka_unit_test(folded_programs),       cmocka_unit_test(another_kernel_another_machine),
         cmocka_unit_test(windows_do_not_hang),   cmocka_unit_test(nothing_there),
+        cmocka_unit_test(children_begin_when_forked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
