@@ -11,10 +11,10 @@
 #include "host_file.h"
 
 static void (*const checks[])(struct host_checker *) = {
-    host_check_cpus,     host_check_affinity, host_check_quota,   host_check_smt,      host_check_frequency,
-    host_check_idle,     host_check_speed,    host_check_virtual, host_check_kernel,   host_check_boot,
-    host_check_symbols,  host_check_features, host_check_sysctl,  host_check_load,     host_check_clock,
-    host_check_counters, host_check_tracing,  host_check_limits,  host_check_programs,
+    host_check_cpus,  host_check_affinity, host_check_quota,    host_check_smt,     host_check_frequency,
+    host_check_idle,  host_check_speed,    host_check_distance, host_check_virtual, host_check_kernel,
+    host_check_boot,  host_check_symbols,  host_check_features, host_check_sysctl,  host_check_load,
+    host_check_clock, host_check_counters, host_check_tracing,  host_check_limits,  host_check_programs,
 };
 
 struct host_finding *host_add(struct host_checker *c, const char *id, enum host_level level, const char *fmt, ...)

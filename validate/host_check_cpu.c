@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "host_check_inner.h"
+#include "probe.h"
 #include "host_file.h"
 #include "real_inner.h"
 
@@ -237,4 +238,36 @@ void host_check_speed(struct host_checker *c)
                  "CPU %u is slower than others, or was never left alone: pinned results depend on the CPU", slow_cpu);
         snprintf(f->fix, sizeof f->fix, "look at big and little cores, thermal limits, and other load; run again");
     }
+}
+
+/* How long a line takes from one CPU to the next, a few times. A hypervisor's placement shows in it. */
+void host_check_distance(struct host_checker *c)
+{
+    enum { LOOKS = 5 };
+    cpu_set_t may;
+    double least = 0, most = 0;
+    cpu_id cpu[2];
+    uint32_t n = 0;
+    if (c->root || sched_getaffinity(0, sizeof may, &may)) return;
+    for (cpu_id i = 0; i < CPU_SETSIZE && n < 2; i++)
+        if (CPU_ISSET(i, &may)) cpu[n++] = i;
+    for (int i = 0; n == 2 && i < LOOKS; i++) {
+        double ns = probe_line_move(cpu[0], cpu[1]);
+        if (!(ns > 0)) return;
+        least = i ? WB_MIN(least, ns) : ns;
+        most = WB_MAX(most, ns);
+    }
+    if (n < 2) return;
+    bool changes = most > 1.6 * least; /* probe.c: two lengths of a move */
+    struct host_finding *f = host_add(c, "distance", changes ? HOST_WARN : HOST_OK,
+                                      changes ? "a line moves from CPU %u to CPU %u in %.0f to %.0f ns"
+                                              : "a line moves from CPU %u to CPU %u in %.0f ns",
+                                      cpu[1], cpu[0], changes ? least : most, most);
+    char name[64];
+    host_hypervisor(c->root, name, sizeof name);
+    if (changes)
+        host_means(f, "virtual CPUs that are moved, or other load: what runs on two CPUs changes with it",
+                   "look again when the machine is quiet; validate drops runs of another distance");
+    else if (name[0])
+        host_means(f, "a hypervisor may move CPUs apart (28 and 126 ns have been seen on one guest, minutes each)", "");
 }

@@ -25,6 +25,7 @@ void host_check_smt(struct host_checker *c);
 void host_check_frequency(struct host_checker *c);
 void host_check_idle(struct host_checker *c);
 void host_check_speed(struct host_checker *c);
+void host_check_distance(struct host_checker *c);
 void host_check_kernel(struct host_checker *c);
 void host_check_virtual(struct host_checker *c);
 void host_check_boot(struct host_checker *c);

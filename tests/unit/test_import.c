@@ -189,9 +189,12 @@ static void children_begin_when_forked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_as_simulated), cmocka_unit_test(exact_programs),
-        cmocka_unit_test(folded_programs),       cmocka_unit_test(another_kernel_another_machine),
-        cmocka_unit_test(windows_do_not_hang),   cmocka_unit_test(nothing_there),
+        cmocka_unit_test(recorded_as_simulated),
+        cmocka_unit_test(exact_programs),
+        cmocka_unit_test(folded_programs),
+        cmocka_unit_test(another_kernel_another_machine),
+        cmocka_unit_test(windows_do_not_hang),
+        cmocka_unit_test(nothing_there),
         cmocka_unit_test(children_begin_when_forked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
