@@ -50,7 +50,6 @@ error_t import_args_parse(const char *verb, struct import_args *a, int key, char
 /* -m and -k, else what the recording says, else one cache and the newest kernel. */
 static void name_host(struct import *m, const struct trace *t, const struct cli_options *o)
 {
-    unsigned major, minor;
     if (o->machine)
         (void)snprintf(m->machine, sizeof m->machine, "%s", o->machine);
     else if (t->own_machine[0])
@@ -59,11 +58,7 @@ static void name_host(struct import *m, const struct trace *t, const struct cli_
         (void)trace_machine(t, m->machine, sizeof m->machine);
     if (o->kernel)
         (void)snprintf(m->kernel, sizeof m->kernel, "%s", o->kernel);
-    else if (t->own_kernel[0])
-        (void)snprintf(m->kernel, sizeof m->kernel, "%s", t->own_kernel);
-    else if (sscanf(t->kernel, "%u.%u", &major, &minor) == 2)
-        (void)snprintf(m->kernel, sizeof m->kernel, "linux-%u.%u", major, minor);
-    else
+    else if (!trace_kernel(t, m->kernel, sizeof m->kernel))
         (void)snprintf(m->kernel, sizeof m->kernel, "linux-6.18");
 }
 

@@ -112,11 +112,11 @@ static int dispatch(int argc, char **argv)
 /* Bytes of address space in use, from the system. */
 static unsigned long used_mib(void)
 {
-    unsigned long pages = 0;
+    char line[128] = "";
     FILE *f = fopen("/proc/self/statm", "re");
-    if (f && fscanf(f, "%lu", &pages) != 1) pages = 0;
+    if (f && !fgets(line, sizeof line, f)) line[0] = 0;
     if (f) fclose(f);
-    return pages * (unsigned long)sysconf(_SC_PAGESIZE) >> 20;
+    return strtoul(line, NULL, 10) * (unsigned long)sysconf(_SC_PAGESIZE) >> 20;
 }
 
 /* No memory: a refusal of the system. Nothing can be saved without some, so the program ends here. */

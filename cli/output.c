@@ -172,18 +172,22 @@ static int write_stream(FILE *f, int (*write)(FILE *, void *), void *ctx)
     return ferror(f) ? ask_again(f) : 0;
 }
 
-/* Open the file beside `path` that will take its place: -errno, or the descriptor with its name in *tmp. */
-static int open_beside(const char *path, char **tmp)
+/* Open the file beside `path` that will take its place; NULL with errno set, or the stream with its name in *tmp. */
+static FILE *open_beside(const char *path, char **tmp)
 {
-    if (asprintf(tmp, "%s.part.%ld", path, (long)getpid()) < 0) return -ENOMEM;
+    *tmp = wb_text("%s.part.%ld", path, (long)getpid());
     /* The name can be guessed: a link that somebody laid there is not followed. What a killed program of the same
      * number left is replaced. */
     int fd =
         unlink(*tmp) && errno != ENOENT ? -1 : open(*tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd >= 0) return fd;
-    int rc = -errno;
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    int why = errno;
+    if (f) return f;
+    if (fd >= 0) close(fd);
     free(*tmp);
-    return rc;
+    *tmp = NULL;
+    errno = why;
+    return NULL;
 }
 
 /* fresh: nothing that exists may be replaced. */
@@ -198,11 +202,10 @@ static int put_in_place(const char *tmp, const char *path, bool fresh)
 static int write_beside(const char *path, bool fresh, int (*write)(FILE *, void *), void *ctx)
 {
     char *tmp;
-    int fd = open_beside(path, &tmp);
-    if (fd < 0) return fd;
-    FILE *f = fdopen(fd, "w");
-    int rc = f ? write_stream(f, write, ctx) : -errno;
-    if (f && fclose(f) && !rc) rc = -errno;
+    FILE *f = open_beside(path, &tmp);
+    if (!f) return -errno;
+    int rc = write_stream(f, write, ctx);
+    if (fclose(f) && !rc) rc = -errno;
     if (!rc) rc = put_in_place(tmp, path, fresh);
     if (rc) unlink(tmp);
     free(tmp);
@@ -239,9 +242,10 @@ int out_file_new(const char *path, int (*write)(FILE *to, void *ctx), void *ctx)
 int out_file_possible(const char *path)
 {
     char *tmp;
-    int fd = replaceable(path) ? open_beside(path, &tmp) : access(path, W_OK) ? -errno : 0;
-    if (fd <= 0) return fd;
-    close(fd);
+    if (!replaceable(path)) return access(path, W_OK) ? -errno : 0;
+    FILE *f = open_beside(path, &tmp);
+    if (!f) return -errno;
+    fclose(f);
     unlink(tmp);
     free(tmp);
     return 0;

@@ -45,11 +45,16 @@ static const struct hook queue_hooks[] = {HOOK(enqueue), HOOK(dequeue), HOOK(put
 static const struct hook balance_kinds[] = {HOOK(balance_newidle), HOOK(balance_periodic), HOOK(balance_nohz),
                                             HOOK(balance_active)};
 
-static bool has(const struct wb_policy_ops *p, size_t at)
+static const void *hook_at(const struct wb_policy_ops *p, size_t at)
 {
-    void *hook;
+    const void *hook;
     memcpy(&hook, (const unsigned char *)p + at, sizeof hook);
     return hook;
+}
+
+static bool has(const struct wb_policy_ops *p, size_t at)
+{
+    return hook_at(p, at);
 }
 
 static int check_queue(const struct wb_policy_ops *p, const char *path, struct wb_diag *d)
@@ -70,8 +75,7 @@ static int check_balance(const struct wb_policy_ops *p, const char *path, struct
 {
     int err = 0;
     for (size_t i = 0; i < WB_ARRAY_SIZE(balance_kinds); i++) {
-        const struct wb_balance_ops *b;
-        memcpy(&b, (const unsigned char *)p + balance_kinds[i].at, sizeof b);
+        const struct wb_balance_ops *b = hook_at(p, balance_kinds[i].at);
         if (!b || (b->begin && b->next && b->find && b->pull && b->done && b->end)) continue;
         char text[128];
         (void)snprintf(text, sizeof text, "%s lacks one of begin, next, find, pull, done, end", balance_kinds[i].name);

@@ -101,10 +101,11 @@ static size_t choose_windows(const struct case_file *c, const char **only, char 
     return n;
 }
 
-static int draw_both(const json_t *doc, struct plot_options *p, const struct case_file *c, const char *folder,
+static int draw_both(const json_t *doc, const struct plot_options *as, const struct case_file *c, const char *folder,
                      const struct cli_options *o)
 {
     char base[4096], command[256];
+    struct plot_options own = *as, *p = &own; /* it points to texts of ours */
     snprintf(base, sizeof base, "%s/%s-%s", folder, c->name, plot_kind_name[p->kind]);
     snprintf(command, sizeof command, "wakebal reproduce %s --plot %s", c->name, folder);
     p->base = base;

@@ -25,6 +25,7 @@ struct drawing {
     struct plot_source source;
     const char *kind, *format;
     const char *keep[KEEP_MAX];
+    char base[4096], command[1024]; /* what p points to */
 };
 
 enum {
@@ -328,7 +329,6 @@ static void tell_command(const struct drawing *w, char *buf, size_t n)
 
 static int draw(struct drawing *w)
 {
-    char base[4096], command[1024];
     int rc = EXIT_INVALID;
     json_t *doc = document_of(w, &rc);
     if (!doc) return rc;
@@ -341,9 +341,9 @@ static int draw(struct drawing *w)
         }
     }
     if (isatty(1)) w->p.columns = (uint32_t)WB_MIN(WB_MAX(wrap_width(), (size_t)40), (size_t)160);
-    tell_command(w, command, sizeof command);
-    rc = choose_base(w, base, sizeof base);
-    w->p.command = command;
+    tell_command(w, w->command, sizeof w->command);
+    rc = choose_base(w, w->base, sizeof w->base);
+    w->p.command = w->command;
     w->p.terminal = stdout;
     w->p.colour = cli_color(&w->o, 1);
     w->p.unicode = cli_unicode(&w->o);

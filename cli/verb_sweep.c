@@ -51,6 +51,14 @@ static const struct argp_option own[] = {
 
 static const char verb[] = "wakebal sweep";
 
+/* 1 to 100000; 0: no such number. */
+static long shards_of(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    long n = digits && digits <= 6 && !text[digits] ? strtol(text, NULL, 10) : 0;
+    return n <= 100000 ? n : 0;
+}
+
 static error_t parse_own(int key, char *arg, void *ctx)
 {
     struct sweep *w = ctx;
@@ -64,7 +72,7 @@ static error_t parse_own(int key, char *arg, void *ctx)
     case KEY_LIST:
         w->list = true;
         w->commands = arg;
-        if (!arg || (strspn(arg, "0123456789") == strlen(arg) && atol(arg) > 0 && atol(arg) <= 100000)) return 0;
+        if (!arg || shards_of(arg)) return 0;
         cli_usage_error(verb, "For example: --list=8", "--list=%.60s: N is a number from 1 to 100000", arg);
         return EINVAL;
     default: return ARGP_ERR_UNKNOWN;
@@ -173,7 +181,7 @@ static void print_word(const char *word)
 /* One line a shard, for GNU parallel or a batch system, and the command that joins. */
 static int list_commands(const struct sweep *w)
 {
-    long n = atol(w->commands);
+    long n = shards_of(w->commands);
     for (long k = 1; k <= n; k++) {
         fputs(verb, stdout);
         for (int i = 1; i < w->argc; i++)
@@ -384,6 +392,7 @@ static int join_part(struct sweep *w, const char *path, struct store_fault *f)
 static int join_parts(struct sweep *w)
 {
     struct store_fault f = {.kind = STORE_FINE};
+    WB_CHECK(w->path, "parts of a study that has no file");
     const char *slash = strrchr(w->path, '/'), *name = slash ? slash + 1 : w->path;
     char *folder = slash ? strndup(w->path, (size_t)(slash - w->path + 1)) : strdup("./");
     DIR *d = folder ? opendir(folder) : NULL;

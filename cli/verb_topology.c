@@ -43,12 +43,13 @@ static error_t parse_own(int key, char *arg, void *ctx)
 /* Highest clock of CPU 0 in Hz, 0 when the system does not say. */
 static uint64_t read_clock(void)
 {
-    uint64_t khz = 0;
+    char line[64] = "";
     FILE *f = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "r");
     if (f) {
-        if (fscanf(f, "%" SCNu64, &khz) != 1) khz = 0;
+        if (!fgets(line, sizeof line, f)) line[0] = 0;
         fclose(f);
     }
+    uint64_t khz = strtoull(line, NULL, 10);
     return khz < 100000000 ? khz * 1000 : 0;
 }
 

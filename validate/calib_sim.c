@@ -121,8 +121,9 @@ static void write_scenario(const struct calib_sim *s, const char *name, char *ou
             snprintf(out, n, self_text, 0u, self[i].size, self[i].size);
             return;
         }
-    unsigned bytes = 0;
-    if (sscanf(name, "fill_%u", &bytes) == 1 || sscanf(name, "drain_%u", &bytes) == 1) {
+    bool fill = !strncmp(name, "fill_", 5), drain = !strncmp(name, "drain_", 6);
+    unsigned bytes = fill || drain ? (unsigned)strtoul(strchr(name, '_') + 1, NULL, 10) : 0;
+    if (bytes) {
         snprintf(out, n, sides_text, 0u, 65536 / bytes, bytes, 65536 / bytes, bytes);
         return;
     }

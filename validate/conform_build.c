@@ -26,17 +26,13 @@ static void choose_machine(struct conform *c)
 
 /* ---- kernel ---- */
 
-/* "6.12.117+deb12-cloud-amd64" -> "linux-6.12". */
 static int choose_kernel(struct conform *c, struct wb_diag *d)
 {
     struct conform_result *r = c->r;
-    unsigned major, minor;
     if (c->o->kernel)
         (void)snprintf(r->kernel, sizeof r->kernel, "%s", c->o->kernel);
-    else if (c->t->own_kernel[0])
-        (void)snprintf(r->kernel, sizeof r->kernel, "%s", c->t->own_kernel);
-    else if (sscanf(c->t->kernel, "%u.%u", &major, &minor) == 2)
-        (void)snprintf(r->kernel, sizeof r->kernel, "linux-%u.%u", major, minor);
+    else if (!trace_kernel(c->t, r->kernel, sizeof r->kernel))
+        r->kernel[0] = '\0';
     if (r->kernel[0]) return 0;
     wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){.file = c->t->path}, "give it: --kernel linux-6.12",
                 "the recording does not say which kernel made it");

@@ -26,16 +26,22 @@ static uint32_t distinct(const struct trace *t, size_t column, size_t within, bo
 
 #define COLUMN(x) offsetof(struct trace_place, x)
 
+static long number(const char *text)
+{
+    return strtol(text, NULL, 10);
+}
+
 /* CPU numbers in the order of packages, caches, cores: by first CPU of each. */
 static int by_place(const void *a, const void *b, void *ctx)
 {
     const struct trace *t = ctx;
     const struct trace_place *p = &t->place[*(const uint32_t *)a], *q = &t->place[*(const uint32_t *)b];
-    int d = atoi(p->node) - atoi(q->node);
-    if (!d) d = atoi(p->package) - atoi(q->package);
-    if (!d) d = atoi(p->llc) - atoi(q->llc);
-    if (!d) d = atoi(p->core) - atoi(q->core);
-    return d ? d : (int)*(const uint32_t *)a - (int)*(const uint32_t *)b;
+    long d = number(p->node) - number(q->node);
+    if (!d) d = number(p->package) - number(q->package);
+    if (!d) d = number(p->llc) - number(q->llc);
+    if (!d) d = number(p->core) - number(q->core);
+    if (!d) d = (long)*(const uint32_t *)a - (long)*(const uint32_t *)b;
+    return (d > 0) - (d < 0);
 }
 
 static void write_numbers(const struct trace *t, char *buf, size_t n)
@@ -75,4 +81,14 @@ bool trace_machine(const struct trace *t, char *buf, size_t n)
     if (from_notes(t, buf, n)) return true;
     (void)snprintf(buf, n, "[numa] pack:1 l3:1 core:%u pu:1", t->ncpus);
     return false;
+}
+
+/* "6.12.117+deb12-cloud-amd64" -> "linux-6.12". */
+bool trace_kernel(const struct trace *t, char *buf, size_t n)
+{
+    char *dot, *end = NULL;
+    unsigned long major = strtoul(t->kernel, &dot, 10), minor = *dot == '.' ? strtoul(dot + 1, &end, 10) : 0;
+    if (t->own_kernel[0]) return (size_t)snprintf(buf, n, "%s", t->own_kernel) < n;
+    if (dot == t->kernel || *dot != '.' || end == dot + 1) return false;
+    return (size_t)snprintf(buf, n, "linux-%lu.%lu", major, minor) < n;
 }

@@ -120,6 +120,8 @@ void trace_free(struct trace *t);
 /* The machine it was recorded on as a synthetic string. False: the notes do not say, and one package with one cache is
  * taken. */
 bool trace_machine(const struct trace *t, char *buf, size_t n);
+/* The kernel profile that recorded it: by the notes of our own traces, else from the version. False: not told. */
+bool trace_kernel(const struct trace *t, char *buf, size_t n);
 
 /* ---- shared by trace_read*.c ---- */
 struct trace_span {

@@ -136,14 +136,24 @@ static int primitive(struct compiler *m, const char *word, const char *object)
     return 0;
 }
 
+/* "x12" -> 12. -1: it says no number of times. */
+static int times_of(const char *word)
+{
+    size_t digits = word[0] == 'x' ? strspn(word + 1, "0123456789") : 0;
+    return digits && digits <= 3 && !word[1 + digits] ? (int)strtoul(word + 1, NULL, 10) : -1;
+}
+
 /* One step: words, then perhaps xN. */
 static int one_step(struct compiler *m, const char *text)
 {
-    char word[64], object[64] = "";
-    unsigned times = 1;
-    int n = sscanf(text, "%63s %63s x%3u", word, object, &times);
+    char word[64], object[64] = "", last[64] = "";
+    int n = sscanf(text, "%63s %63s %63s", word, object, last), times = 1;
     if (n < 1) return mistake(m, "see `wakebal help kernel.calls`", "empty step", text);
-    if (n == 2 && sscanf(object, "x%3u", &times) == 1) object[0] = 0;
+    if (n == 3 && (times = times_of(last)) < 0) return mistake(m, "write xN, N up to 999", "no number of times", last);
+    if (n == 2 && times_of(object) >= 0) {
+        times = times_of(object);
+        object[0] = 0;
+    }
     const struct level *l = &m->level[m->depth - 1];
     if (!times) return mistake(m, "leave it out", "no times", text);
     for (; times; times--) {
@@ -280,9 +290,9 @@ static struct call_lock **global_locks(const struct workload_entry *e)
 struct call_lock **call_locks_new(const struct workload_entry *e, struct call_lock *const *of)
 {
     struct call_lock **global = global_locks(e);
-    struct call_lock **mine = wb_sim_alloc(e->s, CALL_LOCKS * sizeof *mine);
+    struct call_lock **mine = wb_sim_alloc(e->s, CALL_LOCKS * sizeof(struct call_lock *));
     const char *name;
-    memset(mine, 0, CALL_LOCKS * sizeof *mine);
+    memset(mine, 0, CALL_LOCKS * sizeof(struct call_lock *));
     for (size_t i = 0; i < CALL_LOCKS && (name = wb_cfg_member(e->cfg, "kernel.locks", i)); i++) {
         const char *scope = wb_cfg_str(e->cfg, wb_cfg_path("kernel.locks.%s.scope", name));
         if (!strcmp(scope, "global")) {

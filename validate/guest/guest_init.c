@@ -221,8 +221,12 @@ static void run_all(void)
     if (!f) note("failed /runs");
     while (f && fgets(line, sizeof line, f)) {
         long arg[3] = {0};
-        if (sscanf(line, "%63s %63s %ld %ld %ld", name, kind, &arg[0], &arg[1], &arg[2]) < 3 || name[0] == '#')
-            continue;
+        int used = 0, words = sscanf(line, "%63s %63s%n", name, kind, &used);
+        if (words < 2 || name[0] == '#') continue;
+        char *at = line + used, *end;
+        size_t n = 0;
+        for (; n < 3 && (arg[n] = strtol(at, &end, 10), end != at); n++) at = end;
+        if (!n) continue;
         run(name, kind, arg);
     }
     if (f) fclose(f);
