@@ -94,6 +94,15 @@ offence "foreign libraries out of their place" "$(
     only_in 'hwloc' 'sim/machine|validate'
     only_in 'jansson\.h' 'sim/experiment|sim/scenario|plots|validate|cli')"
 
+# The picture of the house names files that are there.
+offence "files in docs/architecture.md that do not exist" "$(
+    grep -oE '`[a-z0-9_/*-]+\.(c|h|sh)`' docs/architecture.md | tr -d '`' | sort -u | while read -r name; do
+        found=$(printf '%s\n' "${all[@]}" | while read -r f; do
+            case $f in $name | */$name) echo "$f" && break ;; esac
+        done)
+        [ -n "$found" ] || echo "$name"
+    done)"
+
 offence "paths and documents of somebody's machine" "$(grep -nE '/(work|home|root)/[a-z]' "${all[@]}" 2>/dev/null |
     grep -vE '^tests/style/|^tests/(bad|fuzz|golden)/|^Binary|^LICENSE')"
 
