@@ -130,6 +130,16 @@ static bool is_rate(const char *key)
     return !strncmp(key, "machine.copy.", 13);
 }
 
+/* The logarithm of unknown i that is tried for x: within REACH of its start, and an interrupt's costs within what their
+ * keys may be. Beside enough other load a search runs that far. */
+#define IPI_MOST_NS 99e3
+static double within_reach(size_t i, double x)
+{
+    double from = log(unknowns[i].start);
+    if (!strncmp(unknowns[i].keys, "machine.ipi.", 12)) x = fmin(x, log(IPI_MOST_NS));
+    return fmax(fmin(x, from + REACH), from - REACH);
+}
+
 /* Settings of the parameters x (logarithms). Returns how many. */
 static size_t settings(const struct fit *f, const gsl_vector *x, struct wb_override *set, char (*key)[72],
                        char (*value)[40])
@@ -137,8 +147,7 @@ static size_t settings(const struct fit *f, const gsl_vector *x, struct wb_overr
     size_t n = 0, k = 0;
     for (size_t i = 0; i < f->c->unknowns; i++) {
         bool is_free = i >= f->first && i < f->first + f->free;
-        double from = log(unknowns[i].start), at_x = is_free ? gsl_vector_get(x, i - f->first) : f->x[i];
-        double v = exp(fmax(fmin(at_x, from + REACH), from - REACH));
+        double v = exp(within_reach(i, is_free ? gsl_vector_get(x, i - f->first) : f->x[i]));
         for (const char *at = unknowns[i].keys; next_key(&at, key[n], 72); k++) {
             double cost = unknowns[i].ns ? v * 1e3 : f->base[k] * v;
             if (f->base[k] <= 0 && !unknowns[i].ns) continue;
@@ -244,6 +253,7 @@ static void put_rows(struct fit *f, size_t i, double x, double se)
     char key[72];
     const struct unknown *u = &unknowns[i];
     size_t k = base_at(i);
+    x = within_reach(i, x);
     for (const char *at = u->keys; next_key(&at, key, sizeof key); k++) {
         if (!strncmp(key, "machine.idle.i", 14)) {
             unsigned s = (unsigned)(key[14] - '0');

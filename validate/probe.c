@@ -357,6 +357,7 @@ static void widen_by_blocks(struct probe_figure *f)
  * moves virtual CPUs between cores of one cache and of several does that: 28 and 126 ns have been seen on one guest,
  * minutes each. */
 #define FAR_APART 1.6
+#define KEPT_LEAST 3u /* fewer rounds tell less than all of them together */
 static double split_at(double *v, uint32_t n)
 {
     double best = FAR_APART, at = 0;
@@ -407,7 +408,7 @@ void probe_keep_one_distance(struct probe_set *s, const char *far)
     mark_rounds(f[0], f[1], at, mark);
     for (uint32_t i = 0; i < f[0]->n; i++) count[mark[f[0]->round[i]]]++;
     uint8_t wanted = count[1] > count[0];
-    if (!count[wanted]) return;
+    if (count[wanted] < KEPT_LEAST) return;
     if (s->nmissing < WB_ARRAY_SIZE(s->missing))
         snprintf(s->missing[s->nmissing++], sizeof s->missing[0],
                  "%u of %u rounds between CPUs (%s): a line took %s %.0f ns, or it changed", f[0]->n - count[wanted],
