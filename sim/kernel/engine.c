@@ -170,6 +170,11 @@ static void handle_queue(struct wb_sim *s)
     (void)evq_pop(&s->q);
 }
 
+void sim_trace(struct wb_sim *s, const struct wb_trace_record *r)
+{
+    trace_emit(&s->trace, *r);
+}
+
 void sim_look_up(struct wb_sim *s, const struct wb_cpu *c)
 {
     if (s->opt.stop && *s->opt.stop) s->broken_off = true;

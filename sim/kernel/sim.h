@@ -502,10 +502,10 @@ static inline struct wb_cpu *rq_cpu(struct wb_sim *s, const struct wb_rq *rq)
 {
     return &s->cpu[rq->cpu];
 }
+WB_COLD void sim_trace(struct wb_sim *s, const struct wb_trace_record *r);
 #define TRACE(s, ...) \
     do { \
-        if (WB_UNLIKELY((s)->tracing)) \
-            trace_emit(&(s)->trace, (struct wb_trace_record){.when = (s)->now, __VA_ARGS__}); \
+        if (WB_UNLIKELY((s)->tracing)) sim_trace(s, &(struct wb_trace_record){.when = (s)->now, __VA_ARGS__}); \
     } while (0)
 
 #endif

@@ -19,6 +19,8 @@ enum line_state { LINE_MEMORY, LINE_SHARED, LINE_MODIFIED, LINE_MANY };
 #define NOT_ALIVE 1u /* `a` of a line in memory that is on the free list */
 #define NO_MAP UINT32_MAX
 #define LATE ((1ull << LINE_BUSY_BITS) - 1)
+#define LINE_A_SHIFT (LINE_BUSY_BITS + 2)
+#define LINE_B_SHIFT (LINE_A_SHIFT + LINE_CPU_BITS)
 #define EPOCH_MAX (sim_time)(LATE / 2)
 #define EPOCH_BEHIND (EPOCH_MAX / 2) /* of the access that moves it: others may still come with earlier times */
 _Static_assert(WB_CPUS_MAX <= 1u << LINE_CPU_BITS, "a line names two CPUs");
@@ -451,22 +453,18 @@ WB_APART static struct wb_line_time time_of_any(struct wb_machine_state *s, cpu_
 WB_APART static struct wb_line_time time_of_foreign(struct wb_machine_state *s, cpu_id cpu, line_id id,
                                                     enum wb_line_op op, sim_time now)
 {
-    struct line l = s->line[id];
-    if (l.state != LINE_MODIFIED || l.a == cpu || l.busy == LATE || now > s->line_epoch + EPOCH_MAX)
-        return time_of_any(s, cpu, id, op, now);
-    enum wb_distance far = wb_topo_distance(s->m->topo, cpu, l.a);
-    sim_time trip = s->m->spec.dirty[far].latency, start = WB_MAX(now, s->line_epoch + l.busy);
-    sim_time transfer = WB_MAX(trip, s->m->line_local[op]);
-    uint64_t busy = start + transfer - s->line_epoch;
-    if (!trip || far >= WB_FAR_PACKAGE || busy >= LATE) return time_of_any(s, cpu, id, op, now);
-    l.b = cpu & (WB_CPUS_MAX - 1);
+    uint64_t word = s->line[id].word, at = now - s->line_epoch, mine = cpu;
+    cpu_id owner = (cpu_id)(word >> LINE_A_SHIFT) & (WB_CPUS_MAX - 1);
+    if ((word >> LINE_BUSY_BITS & 3) != LINE_MODIFIED || at > EPOCH_MAX) return time_of_any(s, cpu, id, op, now);
+    sim_time transfer = s->m->line_transfer[wb_topo_distance(s->m->topo, cpu, owner)][op];
+    uint64_t start = WB_MAX(at, word & LATE), busy = start + transfer;
+    if (WB_UNLIKELY(!transfer || busy >= LATE)) return time_of_any(s, cpu, id, op, now);
     if (op == WB_LINE_READ)
-        l.state = LINE_SHARED;
+        word = (uint64_t)LINE_SHARED << LINE_BUSY_BITS | (uint64_t)owner << LINE_A_SHIFT;
     else
-        l.a = l.b;
-    l.busy = busy & LATE;
-    s->line[id] = l;
-    return (struct wb_line_time){.wait = start + transfer - now};
+        word = (uint64_t)LINE_MODIFIED << LINE_BUSY_BITS | mine << LINE_A_SHIFT;
+    s->line[id].word = word | mine << LINE_B_SHIFT | busy;
+    return (struct wb_line_time){.wait = busy - at};
 }
 
 /* The owner's access is by far the most common. Its reads do not queue, its writes may stand behind a transfer. */

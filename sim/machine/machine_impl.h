@@ -24,9 +24,11 @@ struct wb_machine {
     uint32_t line_size;                          /* of the innermost cache: the unit of coherence */
     struct price hit[WB_CACHE_LEVELS];           /* by index in the chain (0 = innermost present) */
     struct price dirty[WB_DISTANCES], clean[WB_DISTANCES], memory[2];
-    uint64_t copy_q[WB_CACHE_LEVELS];             /* by index in the chain */
-    uint64_t upgrade_q[WB_DISTANCES][2];          /* by pattern */
-    sim_time line_local[WB_LINE_OPS];             /* of a line that is in the own cache */
+    uint64_t copy_q[WB_CACHE_LEVELS];    /* by index in the chain */
+    uint64_t upgrade_q[WB_DISTANCES][2]; /* by pattern */
+    sim_time line_local[WB_LINE_OPS];    /* of a line that is in the own cache */
+    /* From a cache where it is modified; 0 where that is not all there is to know: no time, or a bus between. */
+    sim_time line_transfer[WB_DISTANCES][WB_LINE_OPS];
     uint32_t nservers, nbuses, nmemories, nlinks; /* ids: buses, then memory controllers, then links */
     uint32_t *speed_ppm;                          /* [ncpus] of machine.cpu_speed, owned; NULL: all CPUs are alike */
 };

@@ -178,6 +178,9 @@ static void derive_prices(struct wb_machine *m)
     m->line_local[WB_LINE_WRITE] = s->line_write;
     m->line_local[WB_LINE_RMW] = m->line_local[WB_LINE_XCHG] = s->rmw_locked;
     m->line_local[WB_LINE_RMW_PLAIN] = s->rmw_plain;
+    for (int far = WB_FAR_SMT; far < WB_FAR_PACKAGE; far++)
+        for (int op = 0; op < WB_LINE_OPS; op++)
+            if (s->dirty[far].latency) m->line_transfer[far][op] = WB_MAX(s->dirty[far].latency, m->line_local[op]);
     m->memory[0] = price_of(m, &s->memory[0], memory_cap);
     m->memory[1] = price_of(m, &s->memory[1], least_cap(memory_cap, s->link.core_rate));
 }

@@ -326,6 +326,27 @@ static void number_cpus(struct builder *b)
     b->position = position;
 }
 
+enum wb_distance wb_topo_find_distance(const struct wb_topology *t, cpu_id a, cpu_id b)
+{
+    if (a == b) return WB_FAR_SELF;
+    if (wb_topo_shares(t, WB_LVL_CORE, a, b)) return WB_FAR_SMT;
+    if (wb_topo_shares(t, WB_LVL_LLC, a, b))
+        return t->nlevels > 2 && wb_topo_shares(t, WB_LVL_CLUSTER, a, b) ? WB_FAR_CLUSTER : WB_FAR_LLC;
+    if (wb_topo_shares(t, WB_LVL_PACKAGE, a, b)) return WB_FAR_PACKAGE;
+    return wb_topo_shares(t, WB_LVL_NODE, a, b) ? WB_FAR_NODE : WB_FAR_REMOTE;
+}
+
+/* Asked for with every line that another CPU has. */
+static void fill_far(struct builder *b)
+{
+    if (b->n > WB_FAR_TABLE_CPUS) return;
+    uint8_t *far = take(b, (size_t)b->n * b->n, 1);
+    if (b->failed) return;
+    for (cpu_id i = 0; i < b->n; i++)
+        for (cpu_id k = 0; k < b->n; k++) far[(size_t)i * b->n + k] = (uint8_t)wb_topo_find_distance(&b->o->t, i, k);
+    b->o->t.far = far;
+}
+
 static void build_levels(struct builder *b)
 {
     struct wb_topology *t = &b->o->t;
@@ -346,6 +367,7 @@ static void build_levels(struct builder *b)
     const struct cache_column *l2 = t->nlevels > 1 && col[1].level == 2 ? &col[1] : NULL;
     set_level(b, WB_LVL_CLUSTER, l2 ? l2->of : core, l2 ? l2->groups : t->level[WB_LVL_CORE].ngroups);
     set_level(b, WB_LVL_LLC, col[t->nlevels - 1].of, col[t->nlevels - 1].groups);
+    if (!b->failed) fill_far(b);
 }
 
 struct wb_topology *wb_topo_from_table(const struct wb_topo_table *tab, struct wb_place at, struct wb_diag *d)

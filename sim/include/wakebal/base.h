@@ -39,6 +39,7 @@ typedef uint32_t task_id;  /* dense; idle tasks first */
 #define WB_UNLIKELY(c) __builtin_expect(!!(c), 0)
 #define WB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define WB_APART __attribute__((noinline)) /* seldom needed beside something hot */
+#define WB_COLD __attribute__((cold))      /* so seldom called that calls, too, lie out of the way of what is hot */
 #define WB_MUST_USE __attribute__((warn_unused_result))
 
 /* Greatest common divisor; wb_gcd(a, 0) = a. */
@@ -63,7 +64,7 @@ struct wb_where {
 extern _Thread_local struct wb_where wb_where;
 
 /* Report a bug of ours on stderr with wb_where and abort. Never returns. */
-_Noreturn void wb_bug(const char *file, int line, const char *cond, const char *fmt, ...) WB_PRINTF(4, 5);
+_Noreturn void wb_bug(const char *file, int line, const char *cond, const char *fmt, ...) WB_PRINTF(4, 5) WB_COLD;
 
 #define WB_CHECK(cond, ...) \
     do { \
@@ -74,7 +75,7 @@ _Noreturn void wb_bug(const char *file, int line, const char *cond, const char *
  * size, goes to the hook, which does not return; without one the text is printed and the process aborts, as it cannot
  * go on. Set once, before threads are made. */
 extern void (*wb_no_memory_hook)(const char *text);
-_Noreturn void wb_no_memory(const char *fmt, ...) WB_PRINTF(1, 2);
+_Noreturn void wb_no_memory(const char *fmt, ...) WB_PRINTF(1, 2) WB_COLD;
 
 #define WB_MEMORY(got, ...) \
     do { \

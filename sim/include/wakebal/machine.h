@@ -78,6 +78,7 @@ struct wb_topology {
     const uint32_t *cache_of;          /* [ncpus * nlevels] instance, innermost first; use wb_topo_cache_of() */
     const struct wb_topo_cache *cache; /* [ncaches] */
     uint32_t ncaches;
+    const uint8_t *far;           /* [ncpus * ncpus] enum wb_distance; NULL with more than WB_FAR_TABLE_CPUS */
     const uint8_t *node_distance; /* [nnodes * nnodes] SLIT units, 10 = local */
     const uint64_t *node_memory;  /* [nnodes] bytes, 0 = unknown */
     const char *text;             /* what it was made from, for messages; "" when from tables */
@@ -110,14 +111,12 @@ static inline uint32_t wb_topo_cache_of(const struct wb_topology *t, cpu_id c, u
 {
     return t->cache_of[(size_t)c * t->nlevels + i];
 }
+#define WB_FAR_TABLE_CPUS 64u                                                            /* 4 KiB, part of a cache */
+enum wb_distance wb_topo_find_distance(const struct wb_topology *t, cpu_id a, cpu_id b); /* without the table */
 static inline enum wb_distance wb_topo_distance(const struct wb_topology *t, cpu_id a, cpu_id b)
 {
-    if (a == b) return WB_FAR_SELF;
-    if (wb_topo_shares(t, WB_LVL_CORE, a, b)) return WB_FAR_SMT;
-    if (wb_topo_shares(t, WB_LVL_LLC, a, b))
-        return t->nlevels > 2 && wb_topo_shares(t, WB_LVL_CLUSTER, a, b) ? WB_FAR_CLUSTER : WB_FAR_LLC;
-    if (wb_topo_shares(t, WB_LVL_PACKAGE, a, b)) return WB_FAR_PACKAGE;
-    return wb_topo_shares(t, WB_LVL_NODE, a, b) ? WB_FAR_NODE : WB_FAR_REMOTE;
+    if (WB_LIKELY(t->far)) return (enum wb_distance)t->far[(size_t)a * t->ncpus + b];
+    return wb_topo_find_distance(t, a, b);
 }
 /* "self", "smt", "cluster", "llc", "package", "node", "remote". */
 const char *wb_distance_name(enum wb_distance d);
