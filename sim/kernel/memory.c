@@ -48,22 +48,17 @@ bool wb_touch_start(struct wb_exec *x, const struct wb_span *span, int pattern, 
 {
     struct wb_touch t;
     if (!span->bytes) return false;
-    if (wb_region_touch_near(x->sim->hw, x->cpu, span, (enum wb_pattern)pattern, (enum wb_access)access, &t.core)) {
-        charge_core(x, t.core, fn);
-        return false;
-    }
-    wb_region_touch_cost(x->sim->hw, x->cpu, span, (enum wb_pattern)pattern, (enum wb_access)access, &t);
-    return charge_touch(x, &t, fn);
+    if (!wb_region_touch_cost(x->sim->hw, x->cpu, span, (enum wb_pattern)pattern, (enum wb_access)access, &t))
+        return charge_touch(x, &t, fn);
+    charge_core(x, t.core, fn);
+    return false;
 }
 
 bool wb_copy_start(struct wb_exec *x, const struct wb_span *src, const struct wb_span *dst, uint16_t fn)
 {
     struct wb_touch t;
     if (!src->bytes) return false;
-    if (wb_region_copy_near(x->sim->hw, x->cpu, src, dst, &t.core)) {
-        charge_core(x, t.core, fn);
-        return false;
-    }
-    wb_region_copy_cost(x->sim->hw, x->cpu, src, dst, &t);
-    return charge_touch(x, &t, fn);
+    if (!wb_region_copy_cost(x->sim->hw, x->cpu, src, dst, &t)) return charge_touch(x, &t, fn);
+    charge_core(x, t.core, fn);
+    return false;
 }

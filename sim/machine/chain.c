@@ -138,8 +138,7 @@ uint32_t chain_touch_alone(const struct stroke *k, uint64_t *hit)
 
 /* ---- the own chain has everything ---- */
 
-/* The outermost cache has all of the span and nobody else has any of it. */
-static inline bool within(const struct stroke *k)
+static inline bool is_within(const struct stroke *k)
 {
     return chain_is_alone(k) && chain_has_all(k, holders_first(k->s, k->r)) && WB_LIKELY(!k->s->by_the_book);
 }
@@ -151,32 +150,27 @@ static inline void touch_within(const struct stroke *k, uint64_t *hit)
     touch_inner(k, h + 1, k->nlevels - 1, k->n, hit);
 }
 
-bool wb_region_touch_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
-                          enum wb_access access, sim_time *core)
+bool chain_touch_within(const struct stroke *k, enum wb_pattern pattern, sim_time *core)
 {
-    const struct stroke k = chain_stroke(s, cpu, span, access);
-    if (!within(&k)) return false;
+    if (!is_within(k)) return false;
     uint64_t hit[WB_CACHE_LEVELS] = {0};
-    touch_within(&k, hit);
+    touch_within(k, hit);
     sim_time sum = 0;
-    for (uint32_t i = 0; i < k.nlevels; i++)
-        if (hit[i]) sum += price_time(hit[i], s->m->hit[i].q[pattern][access]);
+    for (uint32_t i = 0; i < k->nlevels; i++)
+        if (hit[i]) sum += price_time(hit[i], k->s->m->hit[i].q[pattern][k->access]);
     *core = sum;
     return true;
 }
 
-bool wb_region_copy_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
-                         sim_time *core)
+bool chain_copy_within(const struct stroke *from, const struct stroke *to, sim_time *core)
 {
-    if (src->bytes != dst->bytes || src->region == dst->region) return false;
-    const struct stroke from = chain_stroke(s, cpu, src, WB_READ), to = chain_stroke(s, cpu, dst, WB_WRITE);
-    if (!within(&from) || !within(&to)) return false;
+    if (!is_within(from) || !is_within(to)) return false;
     uint64_t hit[WB_CACHE_LEVELS] = {0};
-    touch_within(&from, hit);
-    touch_within(&to, hit); /* inner caches may have lost some of it since; the outermost has not taken in anything */
+    touch_within(from, hit);
+    touch_within(to, hit); /* inner caches may have lost some of it since; the outermost has not taken in anything */
     sim_time sum = 0;
-    for (uint32_t i = 0; i < from.nlevels; i++)
-        if (hit[i]) sum += price_time(hit[i], s->m->copy_q[i]) / 2;
+    for (uint32_t i = 0; i < to->nlevels; i++)
+        if (hit[i]) sum += price_time(hit[i], to->s->m->copy_q[i]) / 2;
     *core = sum;
     return true;
 }

@@ -64,5 +64,9 @@ uint32_t chain_touch(const struct stroke *k, struct holder *h, uint32_t outer);
 /* chain_is_alone(): all caches are touched. hit: what was found in each, by level, is added. Returns what nobody
  * had. */
 uint32_t chain_touch_alone(const struct stroke *k, uint64_t *hit);
+/* The same when the outermost cache has all of the span and nobody else has any of it, or else false and nothing has
+ * changed. *core: what it costs. */
+bool chain_touch_within(const struct stroke *k, enum wb_pattern pattern, sim_time *core);
+bool chain_copy_within(const struct stroke *from, const struct stroke *to, sim_time *core);
 
 #endif

@@ -160,7 +160,7 @@ struct wb_page_note *wb_page_note(struct wb_machine_state *s, region_id page)
 {
     WB_DEBUG_CHECK(page >= s->sizes.regions && page < s->sizes.regions + s->pages_given, "region %u is not a page",
                    page);
-    holders_prefetch(s, page);
+    __builtin_prefetch(&s->region[page]);
     return &s->page_note[page - s->sizes.regions];
 }
 

@@ -9,11 +9,9 @@
 
 #include "chain.h"
 
-/* How a holder of the region stands to the toucher. */
+/* The outermost cache of another chain that has some of the span and that we do not share: it answers for that chain,
+ * whose inner caches hold parts of the same bytes. */
 struct sight {
-    bool own;           /* a cache of the own chain */
-    bool speaks;        /* the outermost cache of a foreign chain that we do not share: it answers for that chain, whose
-                             inner caches hold parts of the same bytes */
     uint8_t shared;     /* innermost level of the own chain that also serves its CPUs, or nlevels */
     uint8_t far;        /* enum wb_distance */
     cpu_id cpu;         /* a CPU below it */
@@ -26,9 +24,12 @@ struct toucher {
     struct wb_touch *out;
     cpu_id cpu;
     enum wb_pattern pattern;
-    bool brief; /* nobody wants to know more than what it costs */
+    bool brief;        /* nobody wants to know more than what it costs */
+    uint32_t nholders; /* as the touch finds them, until the state changes */
+    uint32_t mine;     /* those that are caches of the own chain, a bit each */
+    struct holder *holder[HOLDERS];
     uint32_t nsights;
-    struct sight sight[HOLDERS];    /* by holder; only until the state changes */
+    struct sight sight[HOLDERS];    /* in the order of holders */
     uint32_t held[WB_CACHE_LEVELS]; /* bytes of the span found at or inside that level */
     uint32_t missing;               /* bytes that must come from outside */
 };
@@ -44,37 +45,42 @@ static bool is_own(const struct toucher *t, uint32_t cache)
 }
 
 /* At what a cache of another chain has. */
-static void look_at(struct toucher *t, const struct holder *h, struct sight *v)
+static void look_at(struct toucher *t, const struct holder *h)
 {
     const struct wb_topology *topo = t->m->topo;
-    v->own = v->speaks = false;
+    struct sight *v = &t->sight[t->nsights];
     v->there = holder_overlap(t->k.s, h, t->k.off, t->k.n);
     if (!v->there.bytes) return; /* it has nothing to say */
     v->cpu = topo->cache[h->cache].first_cpu;
     /* Caches nest: the outermost foreign one is below one of ours, or the last. */
-    v->shared = (uint8_t)(chain_index(t, h->cache) + 1);
-    v->speaks =
-        v->shared == t->k.nlevels || topo->cache_of[(size_t)v->cpu * t->k.nlevels + v->shared] == t->k.cache[v->shared];
-    if (v->speaks) v->far = (uint8_t)wb_topo_distance(topo, t->cpu, v->cpu);
+    uint32_t shared = chain_index(t, h->cache) + 1;
+    if (shared < t->k.nlevels && topo->cache_of[(size_t)v->cpu * t->k.nlevels + shared] != t->k.cache[shared]) return;
+    v->shared = (uint8_t)shared;
+    v->far = (uint8_t)wb_topo_distance(topo, t->cpu, v->cpu);
+    t->nsights++;
 }
 
 /* mine: the holders of the own chain by level, NULL where it has none. */
 static void look_around(struct toucher *t, struct holder **mine)
 {
-    t->nsights = t->k.r->nholders;
-    for (uint32_t i = 0; i < t->k.nlevels; i++) mine[i] = NULL;
-    for (uint32_t k = 0; k < t->nsights; k++) {
-        struct holder *h = holder_at(t->k.s, t->k.r, k);
-        uint32_t level = 0;
-        while (level < t->k.nlevels && t->k.cache[level] != h->cache) level++;
-        if (level < t->k.nlevels) {
+    uint32_t nlevels = t->k.nlevels;
+    t->nsights = t->mine = 0;
+    t->nholders = t->k.r->nholders;
+    for (uint32_t i = 0; i < nlevels; i++) mine[i] = NULL;
+    for (uint32_t k = 0, i = 0; k < t->nholders; k++, i++) {
+        if (i == HOLDERS_BLOCK) i = 0;
+        struct holder *h = i ? t->holder[k - 1] + 1 : holder_at(t->k.s, t->k.r, k);
+        t->holder[k] = h;
+        uint32_t level = nlevels - 1 - k; /* where it most often is */
+        if (k >= nlevels || t->k.cache[level] != h->cache)
+            for (level = 0; level < nlevels && t->k.cache[level] != h->cache;) level++;
+        if (level < nlevels) {
             mine[level] = h;
-            t->sight[k].own = true;
-            t->sight[k].speaks = false;
+            t->mine |= 1u << k;
             continue;
         }
         holder_refresh(t->k.s, h);
-        look_at(t, h, &t->sight[k]);
+        look_at(t, h);
     }
 }
 
@@ -159,7 +165,7 @@ static void take_dirty(struct toucher *t, uint32_t *hit)
     for (uint32_t k = 0; k < t->nsights; k++) {
         const struct sight *v = &t->sight[k];
         uint32_t dirty = v->there.dirty, from_hits = 0;
-        if (!v->speaks || !dirty) continue;
+        if (!dirty) continue;
         if (v->shared < t->k.nlevels) {
             from_hits = WB_MIN(dirty, hit[v->shared]);
             hit[v->shared] -= from_hits;
@@ -178,7 +184,7 @@ static void take_clean(struct toucher *t)
         for (uint32_t k = 0; k < t->nsights && t->missing; k++) {
             const struct sight *v = &t->sight[k];
             uint32_t clean = v->there.bytes - v->there.dirty;
-            if (!v->speaks || v->far != far || !clean) continue;
+            if (v->far != far || !clean) continue;
             clean = WB_MIN(clean, t->missing);
             t->missing -= clean;
             price_transfer(t, (enum wb_distance)far, v->cpu, clean, false);
@@ -193,7 +199,7 @@ static void price_upgrades(struct toucher *t, uint32_t valid)
     for (uint32_t k = 0; k < t->nsights; k++) {
         const struct sight *v = &t->sight[k];
         uint32_t clean = v->there.bytes - v->there.dirty;
-        if (!v->speaks || !clean) continue;
+        if (!clean) continue;
         most = WB_MAX(most, clean);
         farthest = WB_MAX(farthest, v->far);
     }
@@ -212,31 +218,32 @@ static void price_span(struct toucher *t)
     }
     t->missing = t->k.n - inner;
     take_dirty(t, hit);
-    if (t->missing && t->m->spec.clean_forward) take_clean(t);
+    if (t->missing && t->nsights && t->m->spec.clean_forward) take_clean(t);
     if (t->missing) price_memory(t, t->missing);
     for (uint32_t i = 0; i < t->k.nlevels; i++) {
         t->out->hit_bytes[i] += hit[i];
         hits += hit[i];
     }
-    if (t->k.access == WB_WRITE) price_upgrades(t, hits);
+    if (t->nsights && t->k.access == WB_WRITE) price_upgrades(t, hits);
 }
 
 /* Others after the touch: a write takes their copies away, a read leaves them clean. From the last to the first,
  * because the last one takes the place of one that goes. */
 static void change_others(struct toucher *t)
 {
-    for (uint32_t k = t->nsights; k-- > 0;) {
-        if (t->sight[k].own) continue;
-        struct holder *h = holder_at(t->k.s, t->k.r, k);
+    for (uint32_t k = t->nholders; k-- > 0;) {
+        if (t->mine >> k & 1) continue;
+        struct holder *h = t->holder[k];
         if (t->k.access == WB_WRITE) {
             struct cache *c = &t->k.s->cache[h->cache];
             uint64_t gone = holder_invalidate(t->k.s, h, t->k.off, t->k.n);
             c->free = WB_MIN(c->size.bytes, c->free + gone);
-        } else {
+        } else if (h->run.dirty || h->rest) {
             holder_clean(t->k.s, h, t->k.off, t->k.n);
         }
         if (h->run.len || h->rest) continue;
-        *h = *holder_at(t->k.s, t->k.r, t->k.r->nholders - 1u);
+        const struct holder *last = t->holder[t->k.r->nholders - 1u];
+        if (h != last) *h = *last;
         holder_drop_last(t->k.s, t->k.r);
     }
 }
@@ -263,15 +270,11 @@ static uint32_t choose_victim(const struct toucher *t)
     return best;
 }
 
-static struct holder *holder_of(struct toucher *t, uint32_t cache)
+/* A holder for a cache that has none. */
+static struct holder *new_holder(struct toucher *t, uint32_t cache)
 {
     struct region *r = t->k.r;
     struct holder *h;
-    for (uint32_t k = 0; k < r->nholders; k += HOLDERS_BLOCK) {
-        h = t->k.s->block[r->block[k / HOLDERS_BLOCK]].h;
-        for (const struct holder *end = h + WB_MIN(HOLDERS_BLOCK, r->nholders - k); h < end; h++)
-            if (h->cache == cache) return h;
-    }
     if (r->nholders < HOLDERS) {
         h = holder_add(t->k.s, r);
     } else {
@@ -280,6 +283,14 @@ static struct holder *holder_of(struct toucher *t, uint32_t cache)
     }
     *h = (struct holder){.cache = (uint16_t)cache, .stamp = t->k.s->cache[cache].clock};
     return h;
+}
+
+static struct holder *holder_of(struct toucher *t, uint32_t cache)
+{
+    struct region *r = t->k.r;
+    for (uint32_t k = 0; k < r->nholders; k++)
+        if (holder_at(t->k.s, r, k)->cache == cache) return holder_at(t->k.s, r, k);
+    return new_holder(t, cache);
 }
 
 /* Step by step in the order of the model, without short cuts: what tests compare the others with. */
@@ -315,7 +326,7 @@ static void touch_shared(struct toucher *t)
     price_span(t);
     change_others(t);
     for (uint32_t i = t->k.nlevels; i-- > 0;)
-        if (!mine[i]) chain_touch(&t->k, holder_of(t, t->k.cache[i]), 0);
+        if (!mine[i]) chain_touch(&t->k, new_holder(t, t->k.cache[i]), 0);
 }
 
 /* Everything of one span but the core time. */
@@ -338,7 +349,6 @@ static void touch_span(struct toucher *t)
 /* Nothing yet. nstages says that the stages are not there. */
 static void begin(struct toucher *t, struct wb_machine_state *s, cpu_id cpu, struct wb_touch *out)
 {
-    t->k.s = s;
     t->m = s->m;
     t->out = out;
     t->cpu = cpu;
@@ -354,69 +364,85 @@ static void sum_up(const struct toucher *t, uint32_t level, sim_time time)
     if (!t->brief) t->out->hit_time[level] = time;
 }
 
-static void touch(struct toucher *t, const struct wb_span *span, enum wb_access access)
+static void touch(struct toucher *t)
 {
     struct wb_touch *out = t->out;
-    t->k = chain_stroke(t->k.s, t->cpu, span, access);
     touch_span(t);
     for (uint32_t i = 0; i < t->k.nlevels; i++)
-        if (out->hit_bytes[i]) sum_up(t, i, price_time(out->hit_bytes[i], t->m->hit[i].q[t->pattern][access]));
+        if (out->hit_bytes[i]) sum_up(t, i, price_time(out->hit_bytes[i], t->m->hit[i].q[t->pattern][t->k.access]));
     out->total = out->core + out->upgrade + out->refill;
 }
 
-static void copy(struct toucher *t, const struct wb_span *src, const struct wb_span *dst)
+static void copy(struct toucher *t, const struct stroke *from, const struct stroke *to)
 {
     struct wb_touch *out = t->out;
-    WB_CHECK(src->bytes == dst->bytes && src->region != dst->region, "copy of %u to %u bytes, region %u to %u",
-             src->bytes, dst->bytes, src->region, dst->region);
     t->pattern = WB_STREAM;
-    t->k = chain_stroke(t->k.s, t->cpu, src, WB_READ);
+    t->k = *from;
     touch_span(t);
-    t->k = chain_stroke(t->k.s, t->cpu, dst, WB_WRITE);
+    t->k = *to;
     touch_span(t);
-    uint64_t fetched = 2ull * src->bytes;
-    for (uint32_t i = 0; i < t->k.nlevels; i++) fetched -= out->hit_bytes[i];
-    for (uint32_t i = 0; i < t->k.nlevels; i++) {
+    uint64_t fetched = 2ull * to->n;
+    for (uint32_t i = 0; i < to->nlevels; i++) fetched -= out->hit_bytes[i];
+    for (uint32_t i = 0; i < to->nlevels; i++) {
         uint64_t bytes = out->hit_bytes[i] + (i ? 0 : fetched);
         if (bytes) sum_up(t, i, price_time(bytes, t->m->copy_q[i]) / 2);
     }
     out->total = out->core + out->upgrade + out->refill;
 }
 
+static void check_copy(const struct wb_span *src, const struct wb_span *dst)
+{
+    WB_CHECK(src->bytes == dst->bytes && src->region != dst->region, "copy of %u to %u bytes, region %u to %u",
+             src->bytes, dst->bytes, src->region, dst->region);
+}
+
+/* ---- what others call ---- */
+
 void wb_region_touch(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
                      enum wb_access access, struct wb_touch *out)
 {
     struct toucher t;
+    t.k = chain_stroke(s, cpu, span, access);
     t.brief = false;
     t.pattern = pattern;
     begin(&t, s, cpu, out);
-    touch(&t, span, access);
+    touch(&t);
 }
 
 void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
                     struct wb_touch *out)
 {
+    check_copy(src, dst);
+    const struct stroke from = chain_stroke(s, cpu, src, WB_READ), to = chain_stroke(s, cpu, dst, WB_WRITE);
     struct toucher t;
     t.brief = false;
     begin(&t, s, cpu, out);
-    copy(&t, src, dst);
+    copy(&t, &from, &to);
 }
 
-void wb_region_touch_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
+bool wb_region_touch_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
                           enum wb_access access, struct wb_touch *out)
 {
+    const struct stroke k = chain_stroke(s, cpu, span, access);
+    if (chain_touch_within(&k, pattern, &out->core)) return true;
     struct toucher t;
+    t.k = k;
     t.brief = true;
     t.pattern = pattern;
     begin(&t, s, cpu, out);
-    touch(&t, span, access);
+    touch(&t);
+    return false;
 }
 
-void wb_region_copy_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
+bool wb_region_copy_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
                          struct wb_touch *out)
 {
+    check_copy(src, dst);
+    const struct stroke from = chain_stroke(s, cpu, src, WB_READ), to = chain_stroke(s, cpu, dst, WB_WRITE);
+    if (chain_copy_within(&from, &to, &out->core)) return true;
     struct toucher t;
     t.brief = true;
     begin(&t, s, cpu, out);
-    copy(&t, src, dst);
+    copy(&t, &from, &to);
+    return false;
 }

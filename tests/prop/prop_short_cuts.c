@@ -2,7 +2,7 @@
  * prop_short_cuts.c - the short ways of touches and copies against the long one.
  *
  * Two states of one machine get the same touches, copies, messages through pages, allocations and frees. One of them
- * may take short cuts (regions that nobody else holds, wb_region_*_near, what a touch came to before), the other goes
+ * may take short cuts (regions that nobody else holds, wb_region_*_cost, what a touch came to before), the other goes
  * by the book. Each cost and, after each operation, each byte of what caches and holders know must be the same.
  * Regions and caches are small, and messages come again and again, so that every short cut is taken often.
  * wb-link: wb_machine wb_core
@@ -34,13 +34,13 @@ static struct side make_side(bool by_the_book)
     return v;
 }
 
-/* As the engine asks: near first, and only what it costs. */
+/* As the engine asks: only what it costs. */
 static struct wb_touch copy(struct side *v, cpu_id cpu, struct wb_span src, struct wb_span dst)
 {
     struct wb_touch o = {0};
     if (v->s->by_the_book)
         wb_region_copy(v->s, cpu, &src, &dst, &o);
-    else if (!wb_region_copy_near(v->s, cpu, &src, &dst, &o.core))
+    else
         wb_region_copy_cost(v->s, cpu, &src, &dst, &o);
     o.total = o.core + o.upgrade + o.refill;
     return o;
@@ -53,7 +53,7 @@ static struct wb_touch touch(struct side *v, cpu_id cpu, struct wb_span span, co
     enum wb_access access = op->b >> 21 & 1 ? WB_READ : WB_WRITE;
     if (v->s->by_the_book)
         wb_region_touch(v->s, cpu, &span, pattern, access, &o);
-    else if (!wb_region_touch_near(v->s, cpu, &span, pattern, access, &o.core))
+    else
         wb_region_touch_cost(v->s, cpu, &span, pattern, access, &o);
     o.total = o.core + o.upgrade + o.refill;
     return o;

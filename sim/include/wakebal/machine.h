@@ -389,17 +389,13 @@ void wb_region_touch(struct wb_machine_state *s, cpu_id cpu, const struct wb_spa
  * at the L1 rate once they are there and add their refill. */
 void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
                     struct wb_touch *out);
-/* The same, but only what it costs is filled in: core, upgrade, refill, unstaged, total and the stages. */
-void wb_region_touch_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
+/* The same, but only what it costs is filled in. true: the outermost own cache had all bytes and nobody else any, so
+ * that it costs no more than core, and nothing but core is filled in. false: upgrade, refill, unstaged, total and the
+ * stages as well. */
+bool wb_region_touch_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
                           enum wb_access access, struct wb_touch *out);
-void wb_region_copy_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
+bool wb_region_copy_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
                          struct wb_touch *out);
-/* The same when the outermost own cache has all bytes and nobody else has any of them: true, and *core is the whole
- * cost. false: nothing has changed, ask the general one. */
-bool wb_region_touch_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
-                          enum wb_access access, sim_time *core);
-bool wb_region_copy_near(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *src, const struct wb_span *dst,
-                         sim_time *core);
 
 /* --- pages: regions of page_bytes with hot free lists ---
  * A page freed by CPU c is the next one c gets (LIFO). Lists are topped up and drained by batches at their cold end
