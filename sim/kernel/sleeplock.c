@@ -24,6 +24,7 @@
 
 /* Spinners behind the first only watch their own queue node; handing that on takes a line transfer anyway. */
 #define BEHIND 4
+#define LOOKS_MAX 65536u
 
 const char *const wb_sleeplock_kind_name[] = {"semaphore", "mutex", "mutex_spin", "mutex_handoff", "fair", NULL};
 
@@ -178,6 +179,22 @@ struct spin_frame {
     struct wb_wait_entry spin;      /* in the queue of spinners */
 };
 
+/* How many looks to charge for at once. A look finds what the one before found as long as nothing else happens, so all
+ * that pass inline before the next event (wb_flush_now) are one. */
+static uint32_t looks(const struct wb_exec *x, const struct spin_frame *f)
+{
+    const struct wb_sim *s = x->sim;
+    const struct wb_seg *g = x->seg;
+    uint32_t each = f->l->spin_first == &f->spin ? 1 : BEHIND;
+    sim_time one = part_dur(s->fn[f->l->spin_fn].part) * each;
+    if (!one || g->nparts || g->state != WB_SEG_OPEN || g->cpu->attention || s->now + 2 * one >= s->passes_before)
+        return each;
+    sim_time room = WB_MIN(s->passes_before - 1 - s->now, PART_MAX - 1);
+    uint64_t n = WB_MIN(room / one, LOOKS_MAX);
+    x->sim->inlined += n - 1;
+    return (uint32_t)n * each;
+}
+
 /* Spin for the lock. x->ret: 1 = got it (or was handed it), 0 = go and sleep. */
 static enum wb_ret spin_step(struct wb_exec *x, void *frame)
 {
@@ -196,7 +213,7 @@ static enum wb_ret spin_step(struct wb_exec *x, void *frame)
             WB_FLUSH(x, f);
             if (take_mutex(x, l, f->me)) break;
         }
-        wb_charge_fn_n(x, l->spin_fn, l->spin_first == &f->spin ? 1 : BEHIND);
+        wb_charge_fn_n(x, l->spin_fn, looks(x, f));
         WB_FLUSH(x, f);
     }
     list_remove(&l->spin_first, &f->spin);
