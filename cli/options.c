@@ -11,6 +11,8 @@
 
 #include "exit_code.h"
 #include "exp_format.h"
+#include "meant.h"
+#include "registry.h"
 #include "wrap.h"
 #include "wakebal/units.h"
 
@@ -282,7 +284,7 @@ static error_t parse_output(struct parse *p, int key, char *arg)
 static void print_help(const struct parse *p, const struct argp_state *state)
 {
     const char *doc = p->spec->doc, *more = strchr(doc, '\v');
-    printf("Usage: %s [OPTION...] %s\n\n", p->verb, p->spec->usage);
+    printf("Usage: %s [OPTION...]%s%s\n\n", p->verb, *p->spec->usage ? " " : "", p->spec->usage);
     char *first = strndup(doc, more ? (size_t)(more - doc) : strlen(doc));
     WB_MEMORY(first, "out of memory for the help");
     wrap_print(stdout, first, 0, 80);
@@ -311,7 +313,8 @@ static error_t check_count(struct parse *p)
     const struct cli_spec *s = p->spec;
     size_t max = s->args_max > s->args_min ? s->args_max : s->args_min, n = p->o->arg_n;
     if (n < s->args_min) return wrong(p, cli_usage_error(p->verb, s->missing, "an argument is missing: %s", s->usage));
-    if (n > max) return wrong(p, cli_usage_error(p->verb, NULL, "'%.200s' is one argument too many", p->o->arg[max]));
+    if (n > max)
+        return wrong(p, cli_usage_error(p->verb, s->surplus, "'%.200s' is one argument too many", p->o->arg[max]));
     return 0;
 }
 
@@ -363,17 +366,73 @@ static const struct argp_option *find_long(const struct argp_option *o, size_t n
     return found;
 }
 
+/* What other programs call our options. */
+static const struct meaning foreign[] = {
+    {"time", "duration"},
+    {"seconds", "duration"},
+    {"length", "duration"},
+    {"runtime", "duration"},
+    {"repeat", "replications"},
+    {"runs", "replications"},
+    {"iterations", "replications"},
+    {"loops", "replications"},
+    {"threads", "jobs"},
+    {"parallel", "jobs"},
+    {"json", "export-json"},
+    {"csv", "export-csv"},
+    {"markdown", "export-markdown"},
+    {"out", "output"},
+    {"file", "output"},
+    {"output-file", "output"},
+    {"sched", "policy"},
+    {"scheduler", "policy"},
+    {"sweep", "vary"},
+    {"param", "set"},
+    {"silent", "quiet"},
+    {"topology", "machine"},
+    {"colour", "color"},
+    {"ci", "confidence"},
+};
+
+/* The key of which it is the last word, where keys can be set; else NULL. The caller frees it. */
+static char *key_called(const char *name)
+{
+    static const char *const scope[] = {"workload.", "run.", "policy.", "kernel.", "machine."};
+    struct wb_key_registry *keys = cli_keys_new();
+    char word[64], *found = NULL;
+    snprintf(word, sizeof word, "%s", name);
+    for (char *p = word; *p; p++)
+        if (*p == '-') *p = '_';
+    for (size_t s = 0; s < WB_ARRAY_SIZE(scope); s++)
+        for (size_t i = 0; !found && i < wb_keys_count(keys); i++) {
+            const char *path = wb_keys_at(keys, i)->path, *dot = strrchr(path, '.');
+            if (dot && !strcmp(dot + 1, word) && !strchr(path, '*') && !strncmp(path, scope[s], strlen(scope[s])))
+                found = wb_text("%s", path);
+        }
+    wb_keys_free(keys);
+    return found;
+}
+
 static int bad_long(const char *verb, const struct argp_option *o, size_t n, const char *word, size_t len)
 {
     const char *names[96];
-    char name[64], hint[128];
+    char name[64], hint[200] = "";
     size_t k = 0;
-    for (size_t i = 0; i < n && k < WB_ARRAY_SIZE(names); i++)
-        if (o[i].name) names[k++] = o[i].name;
+    bool sets = false;
+    for (size_t i = 0; i < n && k < WB_ARRAY_SIZE(names); i++) {
+        if (!o[i].name) continue;
+        names[k++] = o[i].name;
+        sets |= !strcmp(o[i].name, "set");
+    }
     snprintf(name, sizeof name, "%.*s", (int)WB_MIN(len, sizeof name - 1), word);
-    const char *near = wb_nearest(name, names, k);
-    snprintf(hint, sizeof hint, "Did you mean '--%s'?", near ? near : "");
-    return cli_usage_error(verb, near ? hint : NULL, "there is no option '--%s'", name);
+    char *key = sets ? key_called(name) : NULL;
+    const char *near = meant_word(name, foreign, WB_ARRAY_SIZE(foreign), names, k);
+    if (key)
+        snprintf(hint, sizeof hint, "To set the key of that name: --set %s=VALUE   (wakebal help %s)", key, key);
+    else if (near)
+        snprintf(hint, sizeof hint, "Did you mean '--%s'?", near);
+    free(key);
+    return cli_usage_error(verb, *hint ? hint : NULL, "there is no option '--%s'", name);
 }
 
 /* Before argp sees them, so that a mistyped option gets a suggestion. -1 = all known. */

@@ -66,6 +66,7 @@ struct cli_spec {
     error_t (*own_parse)(int key, char *arg, void *ctx);
     void *own_ctx;
     const char *missing;       /* what to say when an argument is: an example that works; NULL = see --help */
+    const char *surplus;       /* the same where there is one too many */
     size_t args_min, args_max; /* positional arguments; args_max 0 = no more than args_min, SIZE_MAX = any */
 };
 

@@ -6,11 +6,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "exit_code.h"
+#include "meant.h"
 #include "output.h"
 #include "plot_source.h"
 #include "reproduce_plot.h"
@@ -100,7 +100,7 @@ static error_t parse_own(int key, char *arg, void *ctx)
 }
 
 /* What other programs call our words, or what one wants to see with them. */
-static const char *const meanings[][2] = {
+static const struct meaning meanings[] = {
     {"latency", "cdf"},
     {"latencies", "cdf"},
     {"distribution", "cdf"},
@@ -163,27 +163,13 @@ static const char *const meanings[][2] = {
     {"dumb", "terminal"},
 };
 
-/* The word of the list that is meant by `word`: by its meaning, else by its spelling, else NULL. */
-static const char *meant_word(const char *word, const char *const *list, size_t n)
-{
-    const char *means = NULL, *foreign[WB_ARRAY_SIZE(meanings)];
-    for (size_t i = 0; i < WB_ARRAY_SIZE(meanings); i++) foreign[i] = meanings[i][0];
-    const char *near = wb_nearest(word, list, n);
-    const char *like = near ? NULL : wb_nearest(word, foreign, WB_ARRAY_SIZE(foreign));
-    for (size_t i = 0; i < WB_ARRAY_SIZE(meanings); i++)
-        if (!strcasecmp(word, meanings[i][0]) || (!means && like == meanings[i][0])) means = meanings[i][1];
-    for (size_t i = 0; means && i < n; i++)
-        if (!strcmp(means, list[i])) return means;
-    return near;
-}
-
 /* Index of a word in a list; -1 = none (told). */
 static int find_word(const char *option, const char *word, const char *const *list, size_t n)
 {
     char hint[256];
     for (size_t i = 0; i < n; i++)
         if (!strcmp(word, list[i])) return (int)i;
-    const char *near = meant_word(word, list, n);
+    const char *near = meant_word(word, meanings, WB_ARRAY_SIZE(meanings), list, n);
     size_t len = (size_t)snprintf(hint, sizeof hint, "%s%s%sOne of:", near ? "Did you mean '" : "", near ? near : "",
                                   near ? "'?  " : "");
     for (size_t i = 0; i < n && len < sizeof hint; i++)

@@ -71,6 +71,8 @@ static int read_options(struct reporting *w, int argc, char **argv)
         .own = own,
         .own_parse = parse_own,
         .own_ctx = w,
+        .missing = "For example: wakebal report pipe, or: wakebal report result.json -o result.html.  Options: wakebal "
+                   "report --help",
         .args_min = 1,
         .args_max = INPUTS_MOST};
     return cli_options_parse(&spec, argc, argv, &w->o);

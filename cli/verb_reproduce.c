@@ -90,8 +90,9 @@ static void add_case(struct reproduce *r, const char *name)
 static int load_cases(struct reproduce *r)
 {
     size_t n = 0;
-    char **shipped = r->o.arg_n ? NULL : wb_scenario_list("cases", &n);
-    for (size_t i = 0; i < r->o.arg_n; i++) add_case(r, r->o.arg[i]);
+    bool all = !r->o.arg_n || (r->o.arg_n == 1 && !strcmp(r->o.arg[0], "all"));
+    char **shipped = all ? wb_scenario_list("cases", &n) : NULL;
+    for (size_t i = 0; !all && i < r->o.arg_n; i++) add_case(r, r->o.arg[i]);
     for (size_t i = 0; i < n; i++) add_case(r, shipped[i]);
     if (shipped) wb_scenario_list_free(shipped);
     if (wb_diag_count(r->d, WB_ERROR)) return EXIT_INVALID;

@@ -111,6 +111,7 @@ int verb_topology(int argc, char **argv)
                "\"FILE\"; }`.\n"
                "  wakebal topology --live -o me.cfg\n"
                "  wakebal topology --synthetic \"pack:2 [numa] l3:1 core:8 pu:2\" --numbering smt_last --draw",
+        .surplus = "A machine that ships is shown with: wakebal show topology nehalem-ep   (wakebal list machines)",
         .groups = CLI_OUTPUT,
         .own = own_options,
         .own_parse = parse_own,

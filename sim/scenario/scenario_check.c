@@ -35,6 +35,16 @@ const char *known_selector(const struct build *b, const char *scope, const char 
     return keys_word_in(words, selector, strlen(selector)) ? selector : NULL;
 }
 
+/* The key that a bare word at the top level is the last word of: `message` of workload.message. */
+static const char *whole_key(const struct wb_key_registry *keys, const char *name)
+{
+    for (size_t i = 0; i < wb_keys_count(keys); i++) {
+        const char *path = wb_keys_at(keys, i)->path, *dot = strrchr(path, '.');
+        if (dot && !strcmp(dot + 1, name) && !strchr(path, '*')) return path;
+    }
+    return NULL;
+}
+
 char *suggest_key(struct arena *a, const struct wb_key_registry *keys, const char *pattern, const char *selector,
                   const char *name)
 {
@@ -44,7 +54,7 @@ char *suggest_key(struct arena *a, const struct wb_key_registry *keys, const cha
     size_t n = keys_children(keys, pattern, selector, names, MAX, &text);
     if (n > MAX) n = MAX;
     bool any = listed(names, n, "*");
-    const char *near = wb_nearest(name, names, n);
+    const char *whole = *pattern ? NULL : whole_key(keys, name), *near = whole ? whole : wb_nearest(name, names, n);
     for (size_t i = 0; i < n && i < VALID_SHOWN; i++) valid = scan_printf(a, "%s%s%s", valid, i ? ", " : "", names[i]);
     const char *help = scan_printf(a, *pattern ? "wakebal help %s" : "wakebal list keys", pattern);
     const char *more = n > VALID_SHOWN ? ", ..." : "";

@@ -274,12 +274,20 @@ void wb_scenario_list_free(char **names)
 /* How a word may be meant, the surest first. */
 enum { BY_EDITS, BY_PART, BY_FIRST_WORD, WAYS };
 
+/* Does a part of the name begin with the word? 2.6 and linux of linux-2.6.11, not ux. */
+static bool has_part(const char *name, const char *word)
+{
+    for (const char *p = strstr(name, word); p; p = strstr(p + 1, word))
+        if (p == name || strchr("-_.", p[-1])) return true;
+    return false;
+}
+
 /* The shortest name that holds the word: 2.6.11 means linux-2.6.11. */
 static const char *shortest_with(const char *word, char **names, size_t n)
 {
     const char *best = NULL;
     for (size_t i = 0; i < n; i++)
-        if (strstr(names[i], word) && (!best || strlen(names[i]) < strlen(best))) best = names[i];
+        if (has_part(names[i], word) && (!best || strlen(names[i]) < strlen(best))) best = names[i];
     return best;
 }
 
@@ -318,6 +326,12 @@ const char *suggest_file(struct arena *a, const char *name, const char *kind)
     for (size_t i = 0; i < WAYS * kinds; i++) {
         const char *in = whole ? scenarios[i % kinds] : kind, *near = near_name((int)(i / kinds), in, name, a);
         if (near) return scan_printf(a, "did you mean '%s'?   (wakebal list %s)", near, in);
+    }
+    static const char *const parts[][3] = {{"machines", "machine", "-m"}, {"kernels", "kernel", "-k"}};
+    for (size_t i = 0; whole && i < WAYS * WB_ARRAY_SIZE(parts); i++) {
+        const char *const *p = parts[i % WB_ARRAY_SIZE(parts)];
+        const char *near = near_name((int)(i / WB_ARRAY_SIZE(parts)), p[0], name, a);
+        if (near) return scan_printf(a, "did you mean the %s '%s'?  Beside a scenario: %s %s", p[1], near, p[2], near);
     }
     if (whole)
         return "presets such as pipe and hog: wakebal list workloads; also wakebal list cases, list studies, or the "

@@ -138,7 +138,24 @@ static const struct wb_key *row_of(const struct build *b, const char *path)
     return row && scope && row->only && !keys_only_holds(row->only, selector) ? NULL : row;
 }
 
-static void make_entry(struct build *b, const struct raw *r)
+/* Is it a value of the same key of another family, as a kernel's policy.version under -p? It says nothing then. */
+static bool is_foreign(struct build *b, const struct raw *r, const struct wb_key *row)
+{
+    struct value_context x = {
+        .arena = &b->c->arena, .keys = (struct wb_key_registry *)b->s->keys, .prefix = ""}; /* in silence */
+    struct wb_origin origin;
+    struct cfg_value v;
+    if (r->loud || !row->only) return false;
+    for (size_t i = 0; i < wb_keys_count(b->s->keys); i++) {
+        const struct wb_key *other = wb_keys_at(b->s->keys, i);
+        if (other != row && !strcmp(other->path, row->path) &&
+            value_make(&x, other, r->path, r->node, &v, &origin) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void make_entry(struct build *b, struct raw *r)
 {
     const struct wb_key *row = row_of(b, r->path);
     struct value_context x = {.arena = &b->c->arena,
@@ -151,7 +168,8 @@ static void make_entry(struct build *b, const struct raw *r)
     if (r->kind == RAW_ENTRY || row) add_members(b, r->path); /* a group may be named and empty */
     if (r->kind == RAW_ENTRY || !row || row->type == WB_KEY_GROUP) return;
     if (value_make(&x, row, r->path, r->node, &v, &origin) < 0) {
-        b->incomplete = true;
+        r->dead = is_foreign(b, r, row);
+        b->incomplete |= !r->dead;
         return;
     }
     if (r->kind == RAW_GROUPS) v.n = r->n;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "config_build.h"
 
@@ -193,6 +194,24 @@ static int check_range(const struct value_context *x, const struct wb_key *row, 
                     leaf(path), node->text, range_text(x->arena, row));
 }
 
+/* A unit in another spelling is named in ours; else an example. */
+static char *unit_fix(const struct value_context *x, const struct wb_key *row, const char *path, const char *text)
+{
+    static const char *const other[][2] = {
+        {"sec", "s"},        {"secs", "s"},    {"second", "s"},  {"seconds", "s"},   {"msec", "ms"},
+        {"msecs", "ms"},     {"millis", "ms"}, {"usec", "us"},   {"usecs", "us"},    {"micros", "us"},
+        {"nsec", "ns"},      {"nsecs", "ns"},  {"mins", "min"},  {"minutes", "min"}, {"hours", "h"},
+        {"kilobytes", "kB"}, {"bytes", "B"},   {"kbytes", "kB"}, {"mbytes", "MB"},   {"mb/sec", "MB/s"},
+        {"gb/sec", "GB/s"},  {"cycles", "cy"}, {"percent", "%"}};
+    size_t number = strspn(text, "0123456789.+-eE"), blanks = strspn(text + number, " ");
+    const char *unit = text + number + blanks;
+    for (size_t i = 0; number && i < WB_ARRAY_SIZE(other); i++)
+        if (!strcasecmp(unit, other[i][0]))
+            return scan_printf(x->arena, "write %s = \"%.*s %s\"", leaf(path), (int)WB_MIN(number, (size_t)30), text,
+                               other[i][1]);
+    return scan_printf(x->arena, "for example: %s = %s", leaf(path), example[row->type]);
+}
+
 static int make_quantity(const struct value_context *x, const struct wb_key *row, const char *path,
                          struct scan_node *node, struct cfg_value *out)
 {
@@ -202,8 +221,7 @@ static int make_quantity(const struct value_context *x, const struct wb_key *row
     size_t at = 0;
     if (quantity(row, node->text, out, &why, &at) < 0) {
         size_t rest = strlen(node->text) - WB_MIN(at, strlen(node->text));
-        return complain(x, "E124", scan_place_in(node, at, rest),
-                        scan_printf(x->arena, "for example: %s = %s", leaf(path), example[row->type]),
+        return complain(x, "E124", scan_place_in(node, at, rest), unit_fix(x, row, path, node->text),
                         "'%s' = \"%.60s\": %s", leaf(path), node->text, why);
     }
     if (out->num < 0 && !row->min)

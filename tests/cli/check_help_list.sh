@@ -49,6 +49,15 @@ try 2 err "Did you mean 'never'?" check --color nevr "$tmp/good.cfg"
 try 2 err "did you mean 'check'?" chek
 try 2 err "a verb is missing"
 try 2 err "'x' is one argument too many" list keys x
+# What one types from habit leads to what there is.
+try 2 err "To set the key of that name: --set workload.cpus=VALUE" run pipe --cpus 0
+try 2 err "Did you mean '--duration'?" run pipe --time 10
+try 2 err "Did you mean '--replications'?" run pipe --runs 3
+try 2 err "wakebal show topology nehalem-ep" topology smp2
+try 3 err "did you mean 'workload.message'?" run pipe --set message=64KiB
+try 3 err 'write duration = "10 s"' run pipe --duration 10sec
+try 3 err "did you mean the machine 'nehalem-ep'?" run nehalem
+try 3 err "did you mean the kernel 'linux-2.6.11'?" run 2.6.11
 try 0 out "wakebal " --version
 try 0 out "libraries" --version --verbose
 try 0 out "Usage: wakebal VERB" -h

@@ -103,4 +103,11 @@ head -1 "$tmp/t.txt" | grep -qx '# tracer: nop' || fail "no ftrace head"
 has "$tmp/t.txt" "sched_switch:"
 code 2 $w run "$tmp/pipe.cfg" -q --trace=2ms..1ms "$tmp/t.txt"
 code 2 $w run "$tmp/pipe.cfg" -q "$tmp/t.txt"
+# Any scheduler over any kernel of its system: a version that is the kernel's own scheduler's says nothing of another.
+for pair in linux-2.6.11:cfs linux-6.1:eevdf linux-6.1:o1 linux-6.18:cfs freebsd-5.2:eevdf freebsd-5.2-ule:bsd4; do
+    code 0 $w run pipe -q -m smp2 -k "${pair%:*}" -p "${pair#*:}" -r 2 --duration 1ms --warmup none
+done
+code 0 $w run pipe -k linux-6.1 -p eevdf --print-config
+has "$tmp/out" 'policy.version                           = "6.12"   # default'
+
 finish
