@@ -10,8 +10,6 @@
 
 #include "plot_inner.h"
 
-extern char **environ;
-
 struct text {
     char *s;
     size_t n;

@@ -410,7 +410,7 @@ static void spread_idle(struct calib *c, const struct probe_set *p, const char *
     static const char *const hop[CALIB_IDLE_STATES] = {"far_hop_0", "far_hop_200us", "far_hop_2ms"};
     static const double after[CALIB_IDLE_STATES] = {0, 63e3, 630e3}; /* halfway between the idle times, by ratio */
     const uint32_t half = CALIB_QUANTILES / 2;
-    for (unsigned i = 0; i < c->nidle; i++) {
+    for (unsigned i = 0; i < WB_MIN(c->nidle, (unsigned)CALIB_IDLE_STATES); i++) {
         const struct probe_figure *below = probe_find_cell(p, hop[i], far, half - 1);
         const struct probe_figure *above = probe_find_cell(p, hop[i], far, half);
         c->idle[i].after_ns = after[i];
@@ -430,7 +430,7 @@ static void fill_states(struct calib *c, const char *far)
 {
     static const char *const trip[CALIB_IDLE_STATES] = {"far_trip_0", "far_trip_200us", "far_trip_2ms"};
     char name[PROBE_NAME];
-    for (unsigned i = 1; i < c->nidle; i++) {
+    for (unsigned i = 1; i < WB_MIN(c->nidle, (unsigned)CALIB_IDLE_STATES); i++) {
         bool known = false;
         snprintf(name, sizeof name, "%s.%s", trip[i], far);
         for (uint32_t k = 0; k < c->ntargets; k++) known |= !strcmp(c->target[k].name, name);

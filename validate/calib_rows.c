@@ -208,7 +208,7 @@ static void put_tick(struct calib *c, const struct probe_set *p)
     const struct probe_figure *hz = probe_find(p, "hz"), *seen = probe_find(p, "ticks_seen");
     double entry_ns = 250; /* kernel.path.irq_entry of the profiles */
     if (hz && hz->n) c->hz = (uint32_t)lround(hz->median);
-    if (!t || t->n < 20 || !seen || !seen->n || seen->median < hz->median / 2) return;
+    if (!hz || !t || t->n < 20 || !seen || !seen->n || seen->median < hz->median / 2) return;
     struct calib_row *r = calib_add(c, "kernel.path.timer_tick", WB_UNIT_TIME);
     r->value = fmax(probe_quantile(t, 0.5) - entry_ns, 100) * 1e3;
     r->lo = fmax(probe_quantile(t, 0.25) - entry_ns, 50) * 1e3;

@@ -127,7 +127,8 @@ static bool read_domain(const char *at, const char *end, uint32_t version, struc
 
 static void add_line(struct conform_domain *d, const struct stat_line *s, uint32_t version, bool after)
 {
-    uint32_t group = version >= 17 ? 11 : 8, gained = version >= 17 ? 7 : 4;
+    size_t group = version >= 17 ? 11 : 8;
+    uint32_t gained = version >= 17 ? 7 : 4;
     for (uint32_t g = 0; g < 3; g++) {
         const uint64_t *v = &s->v[g * group];
         uint32_t k = version == 15 || g == 2 ? g : 1 - g; /* busy comes first from 16 on */

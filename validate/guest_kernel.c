@@ -21,8 +21,6 @@
 
 #include "guest_lab.h"
 
-extern char **environ;
-
 /* ---- programs ---- */
 
 bool guest_has_tool(const char *name)

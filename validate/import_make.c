@@ -230,7 +230,7 @@ struct import *import_make(const struct trace *t, const struct import_options *o
     const struct trace_section *s = find_section(t, o->section);
     struct import *m = calloc(1, sizeof *m);
     struct making k = {.t = t, .m = m, .life = calloc(t->ntasks, sizeof *k.life)};
-    if (!m || !k.life) return refuse(m, d, NULL, "not enough memory");
+    WB_MEMORY(m && k.life, "out of memory for %u tasks of a recording", t->ntasks);
     if (!s) {
         free(k.life);
         return refuse(m, d, NULL, "the recording has no such section with events");

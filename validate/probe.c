@@ -403,7 +403,8 @@ void probe_keep_one_distance(struct probe_set *s, const char *far)
     const struct probe_figure *f[2] = {probe_find(s, name[0]), probe_find(s, name[1])};
     for (int k = 0; k < 2; k++)
         for (uint32_t i = 0; f[k] && i < f[k]->n; i++) v[n++] = f[k]->sample[i];
-    double at = f[0] ? split_at(v, n) : 0;
+    if (!f[0]) return;
+    double at = split_at(v, n);
     if (!(at > 0)) return;
     mark_rounds(f[0], f[1], at, mark);
     for (uint32_t i = 0; i < f[0]->n; i++) count[mark[f[0]->round[i]]]++;

@@ -194,8 +194,8 @@ int probe_memory_all(struct probe_run *r)
     uint32_t n = WB_MIN(r->ncpus, 64u);
     if (n < 2 || r->big_bytes / n < (8u << 20)) return 0;
     struct reader *a = calloc(n, sizeof *a);
-    struct probe_thread **t = calloc(n, sizeof *t);
-    if (!a || !t) return -ENOMEM;
+    struct probe_thread **t = calloc(n, sizeof(struct probe_thread *));
+    WB_MEMORY(a && t, "out of memory for %u readers", n);
     for (uint32_t i = 1; i < n; i++) {
         a[i] = (struct reader){.m = r->big + r->big_bytes / n * i, .bytes = r->big_bytes / n};
         t[i] = probe_beside(r->cpus[i] == r->cpu ? r->cpus[0] : r->cpus[i], read_until, &a[i]);

@@ -177,7 +177,7 @@ static int datagram_pair(struct echo *e, int fd[2])
         if (fd[i] >= 0 && !bind(fd[i], (struct sockaddr *)at[i], n) &&
             !getsockname(fd[i], (struct sockaddr *)at[i], &n))
             continue;
-        int rc = -errno;
+        int rc = errno ? -errno : -EIO;
         for (int k = 0; k <= i; k++)
             if (fd[k] >= 0) close(fd[k]);
         return rc;
@@ -187,7 +187,7 @@ static int datagram_pair(struct echo *e, int fd[2])
 
 static int local_socket(struct echo *e, struct probe_run *r)
 {
-    int fd[2], rc;
+    int fd[2] = {-1, -1}, rc;
     if (e->how == BY_FILE)
         rc = socketpair(AF_UNIX, SOCK_STREAM, 0, fd) ? -errno : 0;
     else

@@ -126,7 +126,7 @@ static void see(struct walk *w, size_t i)
 {
     const struct trace_event *e = &w->t->event[i];
     if (e->kind == TRACE_LOST) {
-        for (uint16_t c = 0; c < w->t->ncpus; c++)
+        for (uint32_t c = 0; c < w->t->ncpus; c++)
             if (e->cpu == TRACE_NO_CPU || e->cpu == c) w->cur[c] = NOBODY;
         return;
     }

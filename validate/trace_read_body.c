@@ -87,7 +87,7 @@ static char state_of(struct trace_span s)
     while (s.at < s.end && *s.at == ' ') s.at++;
     if (s.at == s.end) return '?';
     if (*s.at >= '0' && *s.at <= '9') return trace_span_number(&s, &n) ? state_of_number(n) : '?';
-    return memchr("RSDTtXZPI", *s.at, 9) ? *s.at : '?';
+    return *s.at && strchr("RSDTtXZPI", *s.at) ? *s.at : '?';
 }
 
 static int read_switch(struct trace *t, struct trace_span b, struct trace_event *e)

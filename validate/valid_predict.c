@@ -346,8 +346,7 @@ static int predict_case(struct valid_case *c, const struct valid_env *env, struc
     }
     if (!rc) {
 #ifdef _OPENMP
-        int jobs = exp_threads(0, n);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(exp_threads(0, n))
 #endif
         for (uint32_t i = 0; i < n; i++)
             if (!env->stop || !*env->stop) {
