@@ -357,10 +357,23 @@ static int measure(struct request *r, struct valid_set *v, const struct valid_en
     return done;
 }
 
+/* Said before the minutes are spent: what will be dropped. */
+static void say_distance(const struct valid_set *v)
+{
+    double ns = valid_distance_now(v);
+    if (valid_same_distance(v->line_ns, ns)) return;
+    fprintf(stderr,
+            "wakebal validate: warning: a line moves between CPUs in %.0f ns now, calibrated were %.0f ns: runs on two "
+            "CPUs "
+            "are dropped while that lasts. Wait, or calibrate again\n",
+            ns, v->line_ns);
+}
+
 static int measure_and_compare(struct request *r, struct valid_set *v, struct valid_env *env, struct wb_diag *d)
 {
     int rc = r->recorded ? EXIT_FINE : gate(r);
     if (rc != EXIT_FINE) return rc;
+    if (!r->recorded) say_distance(v);
     int done = measure(r, v, env, d);
     if (done == -1) return EXIT_INVALID;
     valid_score(v);

@@ -148,6 +148,8 @@ void valid_watch_distance(struct valid_set *v, const struct wb_topology *topo, c
                           const struct wb_config *cfg);
 /* Is the machine the calibrated one, by a line's move of `ns`? Yes when either is unknown. */
 bool valid_same_distance(double calibrated_ns, double ns);
+/* ns that a line's move between the watched CPUs takes now; NAN: they are not watched, or it cannot be had. */
+double valid_distance_now(const struct valid_set *v);
 /* A case that has no run: why. NULL: it has some. */
 const char *valid_why_dropped(const struct valid_case *c, char *buf, size_t n);
 

@@ -52,11 +52,16 @@ static bool on_two_cpus(const struct valid_case *c)
     return c->klass != VALID_SYSCALL && c->klass != VALID_SAME && c->klass != VALID_BW_SAME;
 }
 
-/* What a line's move takes now. NAN: it does not matter for this case, or cannot be had. */
+double valid_distance_now(const struct valid_set *v)
+{
+    if (v->watch[0] == v->watch[1] || isnan(v->line_ns)) return NAN;
+    return probe_line_move(v->watch[0], v->watch[1]);
+}
+
+/* NAN: it does not matter for this case. */
 static double distance_now(const struct valid_set *v, const struct valid_case *c)
 {
-    if (!on_two_cpus(c) || v->watch[0] == v->watch[1] || isnan(v->line_ns)) return NAN;
-    return probe_line_move(v->watch[0], v->watch[1]);
+    return on_two_cpus(c) ? valid_distance_now(v) : NAN;
 }
 
 const char *valid_why_dropped(const struct valid_case *c, char *buf, size_t n)

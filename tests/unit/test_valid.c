@@ -198,6 +198,8 @@ static void test_distance(void **state)
     assert_true(valid_same_distance(28, 30) && valid_same_distance(28, 20) && valid_same_distance(28, 44));
     assert_false(valid_same_distance(28, 126) || valid_same_distance(126, 28) || valid_same_distance(28, 46));
     assert_true(valid_same_distance(NAN, 30) && valid_same_distance(28, NAN) && valid_same_distance(0, 30));
+    struct valid_set one = {.watch = {0, 0}, .line_ns = 28}, unknown = {.watch = {0, 1}, .line_ns = NAN};
+    assert_true(isnan(valid_distance_now(&one)) && isnan(valid_distance_now(&unknown)));
 }
 
 /* A case without a run says why. */
