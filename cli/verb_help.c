@@ -283,10 +283,27 @@ static const char *whole_key(const struct wb_key_registry *keys, const char *nam
     return name;
 }
 
+/* Names that begin so, in a hint that lists some; the first of them, or NULL. */
+static const char *beginning_with(const char *const *names, size_t n, const char *word, char *hint, size_t room)
+{
+    const char *first = NULL;
+    size_t len = strlen(word), at = 0, found = 0;
+    for (size_t i = 0; len > 1 && i < n && found < 6 && at < room; i++) {
+        if (strncasecmp(names[i], word, len)) continue;
+        bool again = first && !strcmp(names[i], first);
+        if (again) continue;
+        at += (size_t)snprintf(hint + at, room - at, "%s%s", found++ ? ", " : "These begin so: ", names[i]);
+        if (!first) first = names[i];
+    }
+    return first;
+}
+
 /* Verbs, whole keys and their last words, models and metrics compete by edit distance. */
 static int unknown_word(const struct wb_key_registry *keys, const char *word)
 {
-    size_t n = 0, nkeys = wb_keys_count(keys), max = 2 * nkeys + verb_table_n + model_names(NULL);
+    size_t n = 0, nkeys = wb_keys_count(keys), codes = 0;
+    while (wb_error_at(codes)) codes++;
+    size_t max = 2 * nkeys + verb_table_n + model_names(NULL) + codes;
     const char **names = calloc(max + 1, sizeof *names);
     if (!names) return EXIT_INTERNAL;
     for (size_t i = 0; i < verb_table_n; i++) names[n++] = verb_table[i].name;
@@ -294,8 +311,12 @@ static int unknown_word(const struct wb_key_registry *keys, const char *word)
     n += model_names(names + n);
     for (size_t i = 0; i < nkeys; i++) names[n++] = last_word(wb_keys_at(keys, i));
     const char *near = whole_key(keys, wb_nearest(word, names, n));
-    char hint[300];
-    snprintf(hint, sizeof hint, "Did you mean '%s'?  See it with: wakebal help %s", near ? near : "", near ? near : "");
+    for (size_t i = 0; i < codes; i++) names[n++] = wb_error_at(i)->code; /* near ones mean something else */
+    char hint[300] = "";
+    if (!near) near = beginning_with(names, n, word, hint, sizeof hint);
+    if (!*hint)
+        snprintf(hint, sizeof hint, "Did you mean '%s'?  See it with: wakebal help %s", near ? near : "",
+                 near ? near : "");
     int rc = cli_usage_error(
         "wakebal help", near ? hint : "See `wakebal list keys', `wakebal list errors' and `wakebal help'.",
         "'%.100s' is no verb, key, group, workload, policy, metric, machine, kernel, case or error code", word);

@@ -253,6 +253,7 @@ int verb_list(int argc, char **argv)
         .usage = "[WHAT]",
         .doc = "What ships or is on the search path."
                "\vWHAT is one of keys, machines, kernels, workloads, policies, cases, studies, metrics, errors.",
+        .surplus = "The keys of a group: wakebal help workload; one entry: wakebal help NAME",
         .own = own,
         .own_parse = parse_own,
         .own_ctx = &l,

@@ -181,7 +181,9 @@ static int print_plan(const struct run *r)
     const struct exp_points *p = r->points;
     long long min = wb_cfg_int(p->point[0].cfg, "run.replications.min"),
               max = wb_cfg_int(p->point[0].cfg, "run.replications.max");
-    printf("%zu point%s, %lld to %lld replications each", p->n, p->n == 1 ? "" : "s", min, max);
+    printf("%zu point%s, ", p->n, p->n == 1 ? "" : "s");
+    if (min < max) printf("%lld to ", min);
+    printf("%lld replication%s each", max, max == 1 ? "" : "s");
     if (p->left_out) printf(" (%zu left out by `where`)", p->left_out);
     putchar('\n');
     for (size_t i = 0; i < p->n; i++) {

@@ -207,6 +207,9 @@ static int read_options(struct show *w, int argc, char **argv)
     if (rc < 0) rc = read_time("--to", w->to_text, &w->to);
     w->width = (uint32_t)wrap_width();
     if (rc < 0) rc = read_count("--width", w->width_text, 30, 10000, &w->width);
+    if (rc < 0 && w->cpu_text && strcmp(w->view->name, "domains"))
+        rc = cli_usage_error("wakebal show", "It says whose domains to show: wakebal show domains SCENARIO --cpu N",
+                             "%s has no --cpu", w->view->name);
     if (rc < 0) rc = read_count("--cpu", w->cpu_text, 0, WB_CPUS_MAX - 1, &w->cpu);
     if (rc < 0 && w->to_text && w->to <= w->from)
         rc = cli_usage_error("show", NULL, "the window ends (--to %s) before it begins", w->to_text);

@@ -319,7 +319,7 @@ static struct wb_channel *tcp_open(struct wb_sim *s, const char *name)
 static int tcp_resize(struct wb_channel *c, uint64_t bytes)
 {
     struct tcp_state *st = end_of(c, 0)->st;
-    uint64_t least = 3 * (skb_truesize(st->pool.rules, st->mss) + 256);
+    uint64_t least = 3 * (uint64_t)(skb_truesize(st->pool.rules, st->mss) + 256);
     if (bytes > (16u << 20)) return -1;
     for (int e = 0; e < 2; e++) end_of(c, e)->k.sndbuf = (uint32_t)WB_MAX(2 * bytes, least);
     reserve(st, end_of(c, 0)->k.sndbuf, 0);

@@ -134,7 +134,7 @@ static void take_queued(struct wb_exec *x, const struct recv_call *call)
 static bool window_opens(const struct tcp_sock *k)
 {
     uint64_t now = k->rcv_right - k->rcv_nxt, open = tcp_window_right(k) - k->rcv_nxt;
-    return 2 * now <= k->k.rcvbuf / 4 * 3 && open >= k->st->mss && open >= 2 * now;
+    return 2 * now <= (uint64_t)k->k.rcvbuf / 4 * 3 && open >= k->st->mss && open >= 2 * now;
 }
 
 static bool ack_now(const struct tcp_sock *k, bool copied)

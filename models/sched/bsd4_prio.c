@@ -72,7 +72,7 @@ void bsd4_reset_prio(const struct bsd4_sim *o, struct bsd_task *p)
 /* The seconds asleep beyond the first are made up for at once. */
 void bsd4_update_prio(const struct bsd4_sim *o, struct bsd_task *p)
 {
-    if (p->slptime > 5 * 2 * (uint64_t)o->ldavg) {
+    if (p->slptime > 10 * (uint64_t)o->ldavg /* 5 * loadfac() */) {
         p->estcpu = 0;
     } else {
         p->slptime--;

@@ -17,6 +17,7 @@ static bool transferable(const struct bsd_task *p)
 
 void ule_queue(struct ule_rq *r, struct bsd_task *p)
 {
+    WB_CHECK(r, "a task is queued nowhere");
     bsd_runq_add(p->home ? p->home : r->curr, p, bsd_prio(p) / BSD_PPQ);
 }
 

@@ -124,7 +124,7 @@ int case_run(struct case_file *c, const struct exp_options *opt, bool sensitive,
     struct exp_study *some = exp_run(point, n, opt, d);
     free(point);
     if (some) { /* spread over all variants, so that a variant's index finds its result */
-        struct exp_result **all = need(calloc(c->nvariants, sizeof(struct exp_result *)));
+        struct exp_result **all = need(calloc(c->nvariants + 1, sizeof(struct exp_result *)));
         for (size_t k = 0; k < n; k++) all[index[k]] = some->result[k];
         free(some->result);
         some->result = all;

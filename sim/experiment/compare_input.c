@@ -232,7 +232,7 @@ static void relabel(struct compare_point *p, const char *key)
 static struct compare_set *set_named(struct compare_set **list, size_t *n, const char *name)
 {
     for (size_t i = 0; i < *n; i++)
-        if (!strcmp((*list)[i].name, name)) return &(*list)[i];
+        if ((*list)[i].name && !strcmp((*list)[i].name, name)) return &(*list)[i];
     *list = need(realloc(*list, (*n + 1) * sizeof **list));
     (*list)[*n] = (struct compare_set){.name = copy(name)};
     return &(*list)[(*n)++];

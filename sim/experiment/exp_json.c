@@ -37,7 +37,7 @@ static json_t *hist_json(const struct wb_hist *h)
     for (uint32_t i = 0; i < WB_HIST_BUCKETS; i++)
         if (h->bucket[i])
             json_array_append_new(bins, json_pack("[I,I,I]", (json_int_t)wb_hist_bucket_first(i),
-                                                  (json_int_t)(wb_hist_bucket_last(i) + 1), (json_int_t)h->bucket[i]));
+                                                  (json_int_t)wb_hist_bucket_last(i) + 1, (json_int_t)h->bucket[i]));
     return json_pack("{s:i,s:i,s:s,s:o}", "base", 2, "buckets_per_octave", 1 << WB_HIST_BITS, "unit", "ps", "bins",
                      bins);
 }

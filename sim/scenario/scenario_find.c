@@ -337,5 +337,6 @@ const char *suggest_file(struct arena *a, const char *name, const char *kind)
         return "presets such as pipe and hog: wakebal list workloads; also wakebal list cases, list studies, or the "
                "path "
                "of a file";
-    return scan_printf(a, "see `wakebal list %s`, or give the path of a file", kind);
+    return scan_printf(a, "see `wakebal list %s`, or give the path of a file%s", kind,
+                       strcmp(kind, "machines") ? "" : ", or a topology: \"pack:2 core:4 pu:1\"");
 }

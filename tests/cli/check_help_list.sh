@@ -58,6 +58,12 @@ try 3 err "did you mean 'workload.message'?" run pipe --set message=64KiB
 try 3 err 'write duration = "10 s"' run pipe --duration 10sec
 try 3 err "did you mean the machine 'nehalem-ep'?" run nehalem
 try 3 err "did you mean the kernel 'linux-2.6.11'?" run 2.6.11
+try 2 err "These begin so: wake_latency" help wake_lat
+try 2 err "These begin so: E120, E121" help E12
+try 2 err "wakebal help workload" list keys workload
+try 2 err "latency has no --cpu" show latency pipe --cpu 1
+try 3 err 'or a topology: "pack:2 core:4 pu:1"' run pipe -m 2x4
+try 0 out "1 point, 2 replications each" run pipe -r 2 --dry-run
 try 0 out "wakebal " --version
 try 0 out "libraries" --version --verbose
 try 0 out "Usage: wakebal VERB" -h
