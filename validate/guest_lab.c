@@ -111,7 +111,8 @@ static void add_boot(struct args *a, const struct guest_options *o, const char *
     add(a, initrd);
     add(a, "-append");
     add_made(a,
-             "console=ttyS0 panic=-1 softlockup_panic=1 watchdog_thresh=30 quiet mitigations=off nokaslr tsc=reliable "
+             "console=ttyS0 panic=-1 softlockup_panic=1 watchdog_thresh=30 no_timer_check quiet mitigations=off "
+             "nokaslr tsc=reliable "
              "schedstats=enable noautogroup "
              "sched_verbose rdinit=/init%s%s %s",
              o->features ? " wb_features=" : "", o->features ? o->features : "", o->append ? o->append : "");

@@ -221,7 +221,7 @@ static void describe(const struct wb_sim *s, const struct wb_rq *rq, const struc
     .check_preempt = fair_check_preempt, .switched = fair_switched, .balance_newidle = &fair_balance_newidle, \
     .balance_periodic = &fair_balance_periodic, .balance_nohz = &fair_balance_nohz, \
     .balance_active = &fair_balance_active, .queue_remote = fair_queue_remote, .idle_enter = fair_idle_enter, \
-    .task_changed = fair_task_changed, .describe = describe, .set_next = fair_set_next
+    .idle_exit = fair_idle_exit, .task_changed = fair_task_changed, .describe = describe, .set_next = fair_set_next
 
 const struct wb_policy_ops fair_cfs_policy = {
     .name = "cfs",

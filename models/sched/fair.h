@@ -378,6 +378,7 @@ void fair_fork(struct wb_exec *x, struct wb_task *parent, struct wb_task *child)
 void fair_exit(struct wb_exec *x, struct wb_task *t);
 void fair_task_changed(struct wb_exec *x, struct wb_task *t);
 bool fair_idle_enter(struct wb_exec *x, struct wb_rq *rq);
+void fair_idle_exit(struct wb_exec *x, struct wb_rq *rq);
 void fair_switched(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev, struct wb_task *next);
 
 /* ------------------------------------------------------------------ what placement and balancing provide

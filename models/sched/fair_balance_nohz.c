@@ -229,7 +229,9 @@ bool fair_balance_idle_enter(struct wb_exec *x, struct wb_rq *rq)
 void fair_balance_idle_exit(struct wb_exec *x, struct wb_rq *rq)
 {
     struct fair_sim *f = fair_of(x);
-    if (f->br->nohz != FAIR_NOHZ_FLAGS && f->nohz) nohz_owner_leave(&f->bal.nohz, rq->cpu);
+    if (!f->nohz) return;
+    if (f->br->nohz == FAIR_NOHZ_OWNER) nohz_owner_restart(&f->bal.nohz, rq->cpu);
+    if (f->br->nohz == FAIR_NOHZ_PUSH) nohz_owner_leave(&f->bal.nohz, rq->cpu);
 }
 
 /* update_misfit_status; __update_idle_core: the core of a CPU that goes idle may be idle as a whole. The look at the

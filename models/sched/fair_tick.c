@@ -52,6 +52,13 @@ bool fair_idle_enter(struct wb_exec *x, struct wb_rq *rq)
     return fair_balance_idle_enter(x, rq);
 }
 
+/* Up to 2.6.36 a CPU leaves the mask as its tick comes back (tick_nohz_restart_sched_tick), also when there turns out
+ * to be nothing to run; interrupts that ask for nothing leave it there. */
+void fair_idle_exit(struct wb_exec *x, struct wb_rq *rq)
+{
+    if (rq->need_resched) fair_balance_idle_exit(x, rq);
+}
+
 void fair_switched(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev, struct wb_task *next)
 {
     if (next == rq->idle) fair_balance_picked(x, rq, NULL);

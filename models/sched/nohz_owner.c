@@ -11,8 +11,11 @@ void nohz_owner_init(struct wb_sim *s, struct nohz_owner *o)
     memset(o->mask.w, 0, o->mask.nwords * sizeof(uint64_t));
 }
 
+/* Who is in the mask without owning it stopped its tick before, has only been interrupted since, and is not asked
+ * again (tick_nohz_stop_sched_tick: ts->tick_stopped): as owner it would have no tick to balance at. */
 bool nohz_owner_enter(struct nohz_owner *o, cpu_id cpu, uint32_t ncpus)
 {
+    if (wb_mask_test(&o->mask, cpu) && o->ilb != cpu) return true;
     if (!wb_mask_test(&o->mask, cpu)) {
         wb_mask_set(&o->mask, cpu);
         o->count++;
@@ -31,6 +34,11 @@ void nohz_owner_leave(struct nohz_owner *o, cpu_id cpu)
     wb_mask_clear(&o->mask, cpu);
     o->count--;
     if (o->ilb == cpu) o->ilb = WB_NO_CPU;
+}
+
+void nohz_owner_restart(struct nohz_owner *o, cpu_id cpu)
+{
+    if (o->ilb != cpu) nohz_owner_leave(o, cpu);
 }
 
 void nohz_owner_nominate(struct wb_exec *x, struct nohz_owner *o)

@@ -19,6 +19,9 @@ void nohz_owner_init(struct wb_sim *s, struct nohz_owner *o);
 /* A CPU is about to halt. True: its tick may stop. */
 bool nohz_owner_enter(struct nohz_owner *o, cpu_id cpu, uint32_t ncpus);
 void nohz_owner_leave(struct nohz_owner *o, cpu_id cpu);
+/* The CPU leaves the idle loop. Whose tick stood gets it back and is out of the mask; the owner's never stood: it stays
+ * the owner until a tick finds it busy (tick_nohz_restart_sched_tick: !ts->tick_stopped). */
+void nohz_owner_restart(struct nohz_owner *o, cpu_id cpu);
 /* First busy tick after idling tickless: somebody else has to balance for the idle. */
 void nohz_owner_nominate(struct wb_exec *x, struct nohz_owner *o);
 /* A tick on an idle CPU. False: it does not raise the softirq. All CPUs idle: the owner is told to stop its tick. */

@@ -16,7 +16,7 @@ void o1_idle_exit(struct wb_exec *x, struct wb_rq *rq)
 {
     struct o1_sim *o = o1_of(x);
     if (!o->nohz || !rq->need_resched) return;
-    nohz_owner_leave(&o->idlers, rq->cpu);
+    nohz_owner_restart(&o->idlers, rq->cpu);
     wb_tick_start(x->sim, rq->cpu);
 }
 
