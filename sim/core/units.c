@@ -294,12 +294,25 @@ char *wb_format_quantity(char *buf, size_t n, double value, enum wb_unit unit)
     return buf;
 }
 
-/* value / scale as an exact decimal; false when it has no end or more digits than are read back. */
+/* All values of a scenario are written in all units: no printf. */
+static int put_whole(char *buf, uint64_t v)
+{
+    char digit[20];
+    int n = 0;
+    do digit[n++] = (char)('0' + (int)(v % 10));
+    while (v /= 10);
+    for (int i = 0; i < n; i++) buf[i] = digit[n - 1 - i];
+    return n;
+}
+
+/* value / scale as an exact decimal; false when it has no end or more digits than are read back. n: room for the whole
+ * part at least. */
 static bool put_exact(char *buf, size_t n, uint64_t magnitude, const struct unit_name *u)
 {
     uint64_t whole = magnitude / u->scale;
     u128 rest = magnitude % u->scale;
-    int len = snprintf(buf, n, "%" PRIu64, whole), digits = whole ? len : 0;
+    size_t name = strlen(u->name);
+    int len = put_whole(buf, whole), digits = whole ? len : 0;
     if (rest) buf[len++] = '.';
     for (; rest; digits += digits || rest) {
         if (digits >= DIGITS_MAX || (size_t)len + 1 >= n) return false;
@@ -307,7 +320,9 @@ static bool put_exact(char *buf, size_t n, uint64_t magnitude, const struct unit
         buf[len++] = (char)('0' + (int)(rest / u->scale));
         rest %= u->scale;
     }
-    snprintf(buf + len, n - (size_t)len, "%s%s", *u->name ? " " : "", u->name);
+    if ((size_t)len + 1 + name >= n) return false;
+    if (name) buf[len++] = ' ';
+    memcpy(buf + len, u->name, name + 1);
     return true;
 }
 

@@ -74,7 +74,7 @@ static struct exp_result *build_one(const struct exp_check *k, size_t i, struct 
     struct exp_result *res = exp_result_new();
     exp_rep_copy(&rep, wb_sim_result(s));
     exp_result_fold(res, &rep);
-    exp_result_describe(res, &k->point[i]);
+    exp_result_workloads(res, k->point[i].cfg);
     exp_rep_free(&rep);
     wb_sim_free(s);
     return res;

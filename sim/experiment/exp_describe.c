@@ -48,7 +48,7 @@ static void describe_calibration(struct exp_result *res, const struct wb_config 
     res->machine_source = copy(text);
 }
 
-static void describe_workloads(struct exp_result *res, const struct wb_config *c)
+void exp_result_workloads(struct exp_result *res, const struct wb_config *c)
 {
     res->nworkloads = wb_cfg_count(c, "workload");
     res->workload = calloc(res->nworkloads ? res->nworkloads : 1, sizeof *res->workload);
@@ -104,7 +104,7 @@ void exp_result_describe(struct exp_result *res, const struct exp_point *point)
     res->kernel = name_of(c, "kernel.name", "kernel.base", "unnamed kernel");
     res->policy = name_of(c, "kernel.scheduler", "kernel.scheduler", "unknown");
     describe_calibration(res, c);
-    describe_workloads(res, c);
+    exp_result_workloads(res, c);
     describe_params(res, point);
     describe_identity(res, c);
 }

@@ -92,6 +92,8 @@ const char *exp_primary_among(const struct exp_result *res, const bool *backgrou
 const struct exp_metric *exp_result_headline(const struct exp_result *res, uint32_t instance);
 /* Fill in what a result says about its scenario: title, machine, kernel, policy, workloads, parameters, identity. */
 void exp_result_describe(struct exp_result *res, const struct exp_point *point);
+/* The names of the workloads alone. */
+void exp_result_workloads(struct exp_result *res, const struct wb_config *c);
 /* Fill in sha256 and id from the canonical text of the configuration (wb_cfg_canonical) and the replications. */
 void exp_result_identify(struct exp_result *res, const char *canonical);
 /* Notes W0xx on outliers, modes, unfinished runs, missing samples, precision, calibration. Needs

@@ -26,6 +26,10 @@ struct wb_config *config_new(const struct wb_key_registry *keys)
 void wb_config_free(struct wb_config *c)
 {
     if (!c) return;
+    if (c->shares) {
+        c->shares--;
+        return;
+    }
     for (size_t i = 0; i < c->members_n; i++) free(c->members[i].name);
     free(c->members);
     free(c->entry);

@@ -44,6 +44,7 @@ struct wb_config {
     size_t slots;
     struct cfg_members *members;
     size_t members_n, members_cap;
+    uint32_t shares; /* owners besides the first, who call wb_config_free() too */
 };
 
 struct wb_config *config_new(const struct wb_key_registry *keys);

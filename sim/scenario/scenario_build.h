@@ -29,6 +29,7 @@ struct wb_scenario {
     const struct wb_reader *reader;
     const char *search; /* WAKEBAL_PATH or what stands for it */
     bool only_folder, keep;
+    bool whole; /* `config` is what the files say, without a mistake */
     char *path, *name;
     struct document **doc;
     size_t doc_n, doc_cap;

@@ -480,7 +480,8 @@ struct wb_scenario *wb_scenario_load_with(const char *name, const struct wb_key_
     s->keep = s->keep && wb_diag_count(d, WB_ERROR) == before; /* of a file that cannot be read nothing is known */
     s->config = build_config(s, NULL, d);
     /* scanning the file may have found errors, too */
-    if (s->config && (s->keep || wb_diag_count(d, WB_ERROR) == before)) return s;
+    s->whole = s->config && wb_diag_count(d, WB_ERROR) == before;
+    if (s->whole || (s->config && s->keep)) return s;
 fail:
     wb_scenario_free(s);
     return NULL;
@@ -507,7 +508,9 @@ const char *wb_scenario_name(const struct wb_scenario *s)
 
 struct wb_config *wb_scenario_at(struct wb_scenario *s, const struct wb_overrides *more, struct wb_diag *d)
 {
-    return build_config(s, more, d);
+    if (!s->whole || (more && (more->n || more->machine || more->kernel))) return build_config(s, more, d);
+    s->config->shares++; /* it would be the same once more */
+    return s->config;
 }
 
 struct wb_scenario *scenario_check_part(const char *path, const char *scope, const struct wb_key_registry *keys,
