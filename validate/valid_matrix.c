@@ -108,7 +108,7 @@ static void add_key(struct valid_case *c, const char *key, const char *value)
 {
     WB_CHECK(c->nkeys < VALID_KEYS_MAX, "case %s has too many keys", c->name);
     snprintf(c->key[c->nkeys], sizeof c->key[0], "%s", key);
-    snprintf(c->value[c->nkeys++], sizeof c->value[0], "%s", value);
+    (void)snprintf(c->value[c->nkeys++], sizeof c->value[0], "%.31s", value); /* words and figures of keys */
 }
 
 static void add_keys(struct valid_case *c, const char *keys)
