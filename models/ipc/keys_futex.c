@@ -3,8 +3,8 @@
 
 #define PATH(name, cost, text, src) \
     { \
-        .path = "kernel.path." name, .type = WB_KEY_COST, .unit = "time or cycles", .min = "0 cy", .def = cost, \
-        .help = text, .source = src, .flags = WB_KEY_PRICED \
+        .path = "kernel.path." name, .type = WB_KEY_COST, .unit = "time or cycles", .min = "0 ns", .max = "1 s", \
+        .def = cost, .help = text, .source = src, .flags = WB_KEY_PRICED \
     }
 
 const struct wb_key futex_keys[FUTEX_KEYS] = {

@@ -5,8 +5,8 @@
  * us. The split follows the number of instructions of the functions. */
 #define PATH(name, cost, text) \
     { \
-        .path = "kernel.path." name, .type = WB_KEY_COST, .unit = "time or cycles", .min = "0 cy", .def = cost, \
-        .help = text, \
+        .path = "kernel.path." name, .type = WB_KEY_COST, .unit = "time or cycles", .min = "0 ns", .max = "1 s", \
+        .def = cost, .help = text, \
         .source = "assumed, half to twice: share of a byte over loopback, 6.6 us (TCP) or 3.15 us (UDP) on EPYC, " \
                   "Linux 6.18", \
         .flags = WB_KEY_PRICED \

@@ -2,8 +2,8 @@
 
 #define PATH(name, cost, text, src) \
     { \
-        .path = "kernel.path." name, .type = WB_KEY_COST, .unit = "time or cycles", .min = "0 cy", .def = cost, \
-        .help = text, .source = src, .flags = WB_KEY_PRICED \
+        .path = "kernel.path." name, .type = WB_KEY_COST, .unit = "time or cycles", .min = "0 ns", .max = "1 s", \
+        .def = cost, .help = text, .source = src, .flags = WB_KEY_PRICED \
     }
 
 /* Both from one measurement: a write and a read of one byte in one task 666 ns, getppid 165 ns, write to /dev/null

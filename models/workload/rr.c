@@ -20,7 +20,7 @@ struct rr_frame {
     struct rr *r;
     struct wb_stream stream;
     uint64_t done;
-    sim_time since;
+    sim_time since, left;
 };
 
 enum { CLIENT, SERVER };
@@ -70,7 +70,7 @@ static enum wb_ret server_step(struct wb_exec *x, void *frame)
     for (;;) {
         WB_CALL(x, f, move(x, r, SERVER, true));
         if (!x->ret) break;
-        if (f->done++) WB_USER(x, f, (sim_time)wb_dist_draw(r->think, &f->stream));
+        if (f->done++) WORKLOAD_COMPUTE(x, f, (sim_time)wb_dist_draw(r->think, &f->stream));
         WB_CALL(x, f, move(x, r, SERVER, false));
         if (!x->ret) break;
     }
@@ -89,7 +89,7 @@ static enum wb_ret client_step(struct wb_exec *x, void *frame)
     WB_FLUSH(x, f);
     for (f->done = 0; r->endless || f->done < r->total; f->done++) {
         f->since = wb_now(x);
-        WB_USER(x, f, (sim_time)wb_dist_draw(r->think, &f->stream));
+        WORKLOAD_COMPUTE(x, f, (sim_time)wb_dist_draw(r->think, &f->stream));
         WB_CALL(x, f, move(x, r, CLIENT, false));
         if (x->ret) WB_CALL(x, f, move(x, r, CLIENT, true));
         if (!x->ret) break;

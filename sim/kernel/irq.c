@@ -12,7 +12,7 @@ static const push_fn vector_push[IRQ_VECTORS] = {
 void irq_raise(struct wb_sim *s, struct wb_cpu *c, enum irq_vector v)
 {
     tick_catch_up(s, c);
-    c->pending |= 1u << v;
+    c->pending = (uint16_t)(c->pending | 1u << v);
     if (c->mode == CPU_HALT) {
         idle_wake(s, c);
         cpu_run(c, s);
@@ -94,7 +94,7 @@ void wb_softirq_handler(struct wb_sim *s, enum wb_softirq nr, void (*push)(struc
 
 void wb_raise_softirq(struct wb_exec *x, enum wb_softirq nr)
 {
-    cpu_of(x)->softirqs |= 1u << nr;
+    cpu_of(x)->softirqs = (uint16_t)(cpu_of(x)->softirqs | 1u << nr);
 }
 
 void wb_bh_enable(struct wb_exec *x)

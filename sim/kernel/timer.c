@@ -86,19 +86,32 @@ void start_handler(struct wb_exec *x)
 
 /* ---- background interrupts named by the scenario ---- */
 
+#define NOISE_PIECE (10 * WB_S)     /* a segment holds 70 s */
+#define NOISE_DUE_MAX (1000 * WB_S) /* a CPU that owes so much does nothing else any more */
+
+struct noise_frame {
+    struct wb_frame h;
+    sim_time left;
+};
+
 static enum wb_ret noise_step(struct wb_exec *x, void *frame)
 {
-    struct task_list *f = frame;
+    struct noise_frame *f = frame;
     WB_BEGIN(f);
-    wb_charge(x, WB_FN_NOISE, WB_CAT_NOISE, cpu_of(x)->noise_due);
+    f->left = cpu_of(x)->noise_due;
     cpu_of(x)->noise_due = 0;
-    WB_FLUSH(x, f);
+    for (;;) {
+        wb_charge(x, WB_FN_NOISE, WB_CAT_NOISE, WB_MIN(f->left, NOISE_PIECE));
+        WB_FLUSH(x, f);
+        if (f->left <= NOISE_PIECE) break;
+        f->left -= NOISE_PIECE;
+    }
     WB_END();
 }
 
 void noise_handler(struct wb_exec *x)
 {
-    (void)WB_PUSH(x, noise_step, struct task_list);
+    (void)WB_PUSH(x, noise_step, struct noise_frame);
 }
 
 void noise_event(struct wb_sim *s, uint32_t source)
@@ -108,6 +121,6 @@ void noise_event(struct wb_sim *s, uint32_t source)
     sim_time cost = (sim_time)wb_dist_draw(&n->cost, &n->stream);
     sim_time gap = (sim_time)wb_dist_draw(&n->gap, &n->stream);
     event_post(s, s->now + WB_MAX(gap, WB_NS), EV_NOISE, source, 0);
-    s->cpu[cpu].noise_due += cost;
+    s->cpu[cpu].noise_due = WB_MIN(s->cpu[cpu].noise_due + WB_MIN(cost, NOISE_DUE_MAX), NOISE_DUE_MAX);
     irq_raise(s, &s->cpu[cpu], IRQ_NOISE);
 }

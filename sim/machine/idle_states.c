@@ -1,6 +1,9 @@
 /* idle_states.c - idle states, interrupts between CPUs, and what SMT siblings leave of a core. */
 #include "machine_impl.h"
 
+/* A lognormal exit has no upper end, and a segment holds 70 s. */
+#define EXIT_MAX (10 * WB_S)
+
 uint32_t wb_smt_speed_ppm(const struct wb_machine *m, uint64_t other_load_ppm)
 {
     if (!other_load_ppm) return 1000000;
@@ -40,5 +43,6 @@ sim_time wb_idle_exit_latency(const struct wb_machine *m, sim_time idle_since, s
         if (!i) return 0;
         st--;
     }
-    return (sim_time)wb_dist_draw(&st->exit, stream);
+    sim_time exit = (sim_time)wb_dist_draw(&st->exit, stream);
+    return WB_MIN(exit, EXIT_MAX);
 }

@@ -244,7 +244,8 @@ sim_time wb_cfg_cost(const struct wb_config *c, const char *path, uint64_t clock
     WB_CHECK(clock_hz > 0, "cost '%s' is in cycles and the clock is 0", path);
     /* milli-cycles * cpi / 1e6 -> milli-cycles; / 1e3 / Hz -> s; * 1e12 -> ps */
     unsigned __int128 ps = (unsigned __int128)(uint64_t)e->v.num * cpi_ppm * 1000u;
-    return (sim_time)((ps + clock_hz / 2) / clock_hz);
+    ps = (ps + clock_hz / 2) / clock_hz;
+    return ps > INT64_MAX ? (sim_time)INT64_MAX : (sim_time)ps;
 }
 
 const struct wb_dist *wb_cfg_dist(const struct wb_config *c, const char *path)

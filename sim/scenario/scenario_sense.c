@@ -195,6 +195,25 @@ static void check_sweep(struct build *b)
     for (size_t i = 0; i < axes && !build_hopeless(b); i++) check_axis(b, i);
 }
 
+/* Cycles are times once the clock is known, and their ranges are ranges of times. */
+static void check_cycles(struct build *b)
+{
+    if (!wb_cfg_has(b->c, "machine.clock") || !wb_cfg_has(b->c, "machine.cpi")) return;
+    uint64_t hz = (uint64_t)wb_cfg_int(b->c, "machine.clock"), cpi = (uint64_t)wb_cfg_int(b->c, "machine.cpi");
+    for (size_t i = 0; i < b->c->n; i++) {
+        const struct cfg_entry *e = &b->c->entry[i];
+        const char *why;
+        size_t at;
+        int64_t most;
+        if (!e->v.cycles || !e->row->max || wb_parse_quantity(e->row->max, WB_UNIT_TIME, &most, &why, &at)) continue;
+        sim_time takes = wb_cfg_cost(b->c, e->path, hz, strncmp(e->path, "kernel.", 7) ? 1000000 : cpi);
+        if (takes > (sim_time)most)
+            wb_cfg_error(b->c, b->d, e->path,
+                         "machine.clock, and machine.cpi for paths of the kernel, make times of cycles",
+                         "these cycles take more than %s, the most that '%s' may be", e->row->max, e->path);
+    }
+}
+
 void check_sense(struct build *b)
 {
     /* Getters want complete values: after a mistake in one of these parts, its sense is not judged. */
@@ -204,6 +223,7 @@ void check_sense(struct build *b)
         check_replications(b);
         check_warmup(b);
     }
+    check_cycles(b);
     b->clean = wb_diag_count(b->d, WB_ERROR) == b->errors;
     check_names(b, "workload");
     if (b->hopeless) return;

@@ -300,6 +300,16 @@ static int make_cpus(const struct value_context *x, const struct wb_key *row, co
     return 0;
 }
 
+/* What a range is held against: the largest value where there is one, else the mean or the median. */
+static int64_t dist_most(const struct wb_dist *d)
+{
+    int64_t most = d->kind == WB_DIST_UNIFORM ? d->b : d->a;
+    if (d->kind != WB_DIST_TABLE) return most;
+    most = d->value[0];
+    for (size_t i = 1; i < d->n; i++) most = WB_MAX(most, d->value[i]);
+    return most;
+}
+
 static int make_dist(const struct value_context *x, const struct wb_key *row, const char *path, struct scan_node *node,
                      struct cfg_value *out)
 {
@@ -315,8 +325,8 @@ static int make_dist(const struct value_context *x, const struct wb_key *row, co
                         "\"table(10 us:3, 20 us:1)\"",
                         "'%s' = \"%.60s\": %s", leaf(path), node->text, why);
     out->num = out->dist->kind == WB_DIST_TABLE ? out->dist->value[0] : out->dist->a;
-    struct cfg_value fixed = {.num = out->num};
-    return out->dist->kind == WB_DIST_FIXED ? check_range(x, row, path, node, &fixed) : 0;
+    struct cfg_value most = {.num = dist_most(out->dist)};
+    return check_range(x, row, path, node, &most);
 }
 
 static int make_number(const struct value_context *x, const struct wb_key *row, const char *path,
