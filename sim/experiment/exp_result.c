@@ -149,6 +149,7 @@ static void fold_metric(struct exp_result *res, const struct wb_metric *from, si
     size_t at = metric_place(res, from->instance, from->name, &found), rep = res->replications;
     struct exp_metric *m = found ? &res->metric[at] : metric_insert(res, at, from);
     pad_samples(m, rep + 1);
+    WB_CHECK(m->sample && rep < m->n, "sample %zu of %zu", rep, m->n);
     m->sample[rep] = from->value;
     m->integer = m->integer && from->integer;
     if (from->hist) {

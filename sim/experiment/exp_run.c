@@ -54,11 +54,17 @@ static void plan(struct work *w, const struct exp_point *point)
 }
 
 /* ------------------------------------------------------------------ one simulation */
+static const struct exp_point *point_of(const struct pool *p, const struct task *t)
+{
+    WB_CHECK(p->work[t->work].point, "a simulation of no point");
+    return p->work[t->work].point;
+}
+
 static struct wb_sim *build(const struct pool *p, const struct task *t, struct wb_diag *d)
 {
     struct wb_run_options run = p->opt->run;
     if (!run.stop) run.stop = p->opt->stop;
-    return wb_sim_build(p->work[t->work].point->cfg, p->opt->registry, t->replication, &run, d);
+    return wb_sim_build(point_of(p, t)->cfg, p->opt->registry, t->replication, &run, d);
 }
 
 static void say_stalled(struct task *t, const struct wb_sim *s)
@@ -82,7 +88,7 @@ static void give_up(struct pool *p, int rc)
 static bool recall(struct pool *p, struct task *t)
 {
     const struct exp_keeper *k = p->opt->keeper;
-    int rc = k ? k->recall(k->ctx, p->work[t->work].point, t->replication, &t->rep) : 0;
+    int rc = k ? k->recall(k->ctx, point_of(p, t), t->replication, &t->rep) : 0;
     if (rc < 0) give_up(p, rc);
     if (rc > 0) t->recalled = true;
     return rc != 0;
@@ -91,7 +97,7 @@ static bool recall(struct pool *p, struct task *t)
 static void keep(struct pool *p, const struct task *t)
 {
     const struct exp_keeper *k = p->opt->keeper;
-    int rc = k ? k->keep(k->ctx, p->work[t->work].point, &t->rep) : 0;
+    int rc = k ? k->keep(k->ctx, point_of(p, t), &t->rep) : 0;
     if (rc < 0) give_up(p, rc);
 }
 
@@ -130,7 +136,7 @@ static void tell(struct pool *p, const struct task *t)
     {
         p->progress.runs_done++;
         p->progress.runs_recalled += t->recalled;
-        p->progress.label = p->work[t->work].point->label;
+        p->progress.label = point_of(p, t)->label;
         if (p->opt->progress) p->opt->progress(p->opt->ctx, &p->progress);
     }
 }

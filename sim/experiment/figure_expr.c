@@ -178,7 +178,7 @@ static double apply(char op, double a, double b)
 
 double figure_expr_value(const struct figure_expr *e, figure_lookup lookup, void *ctx)
 {
-    double v[FIGURE_EXPR_MAX];
+    double v[FIGURE_EXPR_MAX] = {0};
     size_t n = 0;
     for (size_t k = 0; k < e->n; k++) {
         const struct item *i = &e->item[k];

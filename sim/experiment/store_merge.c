@@ -44,11 +44,12 @@ static int merge_runs(struct store *to, struct store *from, const struct store_p
                       size_t *copied, struct store_fault *f)
 {
     sqlite3_stmt *q = store_prepare(from, "SELECT replication FROM run WHERE point = ? ORDER BY replication", f);
-    int rc, bad = 0;
+    int rc = SQLITE_DONE, bad = 0;
     if (!q) return -1;
     sqlite3_bind_int64(q, 1, theirs->id);
     while (!bad && (rc = sqlite3_step(q)) == SQLITE_ROW)
         bad = merge_run(to, from, theirs, mine, (uint32_t)sqlite3_column_int64(q, 0), copied, f);
+    if (!bad && rc != SQLITE_DONE) bad = store_fail_sql(from, f, rc); /* not the end: it cannot be read on */
     sqlite3_finalize(q);
     return bad;
 }
