@@ -79,7 +79,7 @@ struct valid_case {
     char name[96];
     enum valid_class klass;
     enum real_kind kind;
-    char key[VALID_KEYS_MAX][24], value[VALID_KEYS_MAX][32]; /* of the workload; the same in both worlds */
+    char key[VALID_KEYS_MAX][24], value[VALID_KEYS_MAX][64]; /* of the workload; the same in both worlds */
     size_t nkeys;
     char background[2][64]; /* "hog,count=1,nice=10"; "" = none */
     bool placement;         /* unpinned: needs a kernel profile that places as this host does */

@@ -37,6 +37,7 @@ static size_t replications(const struct exp_points *p, size_t i)
 static bool is_mine(const struct workers_shard *s, size_t place, size_t r)
 {
     if (!s->fixed) return place % s->n == s->k - 1;
+    WB_CHECK(s->total && s->n, "%zu shards of %zu points", s->n, s->total);
     size_t run = r * s->total + place, turn = s->total / wb_gcd(s->total, s->n) * s->n;
     return (run + run / turn) % s->n == s->k - 1;
 }

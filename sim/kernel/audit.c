@@ -34,19 +34,19 @@ static void audit_task(const struct wb_sim *s, const struct wb_task *t, uint32_t
     WB_CHECK(!t->on_rq || current || t->in_migrate_list || wb_mask_test(t->allowed, t->cpu),
              "task %u is queued on cpu %u, which it may not use", t->id, t->cpu);
     /* A sleeper whose dequeue is delayed counts in nr_running or not, as the policy has it. */
-    if (t->on_rq) queued[2 * t->cpu + t->delayed]++;
+    if (t->on_rq) queued[2 * (size_t)t->cpu + t->delayed]++;
 }
 
 void sim_audit(struct wb_sim *s)
 {
     uint32_t *queued = s->audit_scratch;
-    for (cpu_id i = 0; i < s->ncpus; i++) {
+    for (size_t i = 0; i < s->ncpus; i++) {
         queued[2 * i] = queued[2 * i + 1] = 0;
         audit_time(s, &s->cpu[i]);
         audit_mode(&s->cpu[i]);
     }
     for (uint32_t i = 0; i < s->ntasks; i++) audit_task(s, s->task[i], queued);
-    for (cpu_id i = 0; i < s->ncpus; i++)
-        WB_CHECK(s->cpu[i].rq.nr_running - queued[2 * i] <= queued[2 * i + 1], "cpu %u counts %u tasks and has %u", i,
+    for (size_t i = 0; i < s->ncpus; i++)
+        WB_CHECK(s->cpu[i].rq.nr_running - queued[2 * i] <= queued[2 * i + 1], "cpu %zu counts %u tasks and has %u", i,
                  s->cpu[i].rq.nr_running, queued[2 * i]);
 }

@@ -248,7 +248,7 @@ static int build_kernel(struct wb_sim *s, const struct wb_run_options *opt, stru
     if (s->k.big_lock) wb_spin_init(s, &s->big);
     s->policy = wb_sim_alloc(s, s->ops->sim_bytes);
     s->rule_count = wb_sim_alloc(s, s->ops->nrules * sizeof *s->rule_count);
-    s->jiffies_start = 10 * s->k.hz;
+    s->jiffies_start = 10 * (uint64_t)s->k.hz;
     if (evq_init(&s->q, 64)) return -1;
     build_all_mask(s);
     s->behind = (struct wb_cpumask){.ncpus = s->ncpus, .nwords = WB_CPUMASK_WORDS(s->ncpus)};

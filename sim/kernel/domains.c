@@ -97,6 +97,7 @@ struct rung {
 
 static void fill_group(struct builder *b, const struct rung *r, struct wb_sg *g, cpu_id first)
 {
+    WB_CHECK(g, "cpu %u begins a group of a domain that has none", first);
     *g = (struct wb_sg){.mask = mask_of(b, r->unit, first), .first = first, .weight = weight_of(b, r->unit, first)};
 }
 

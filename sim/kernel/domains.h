@@ -60,7 +60,5 @@ int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct 
 /* Both. 0, or -1 with errors in d. */
 int domains_build(struct wb_sim *s, const struct wb_config *cfg, const struct wb_topology *topo, struct wb_sd **lowest,
                   struct wb_diag *d);
-/* Rows of kernel.domains, kernel.arch, kernel.sched_smt, kernel.sched_mc, kernel.degenerate. */
-const struct wb_key *wb_domain_keys(size_t *n);
 
 #endif

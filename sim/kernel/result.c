@@ -218,7 +218,7 @@ static void fill_tables(struct wb_sim *s, struct wb_result *r)
         r->rule_name[i] = s->ops->rules[i];
         r->rule_count[i] = s->rule_count[i] - s->base->rule[i];
     }
-    r->fault = need(WB_FAULT_KINDS * INVARIANTS_WORST, sizeof *r->fault);
+    r->fault = need((size_t)WB_FAULT_KINDS * INVARIANTS_WORST, sizeof *r->fault);
     r->nfaults = invariants_worst(s, r->fault);
 }
 
@@ -281,7 +281,7 @@ void result_free(struct wb_sim *s)
 int result_init(struct wb_sim *s)
 {
     s->base = wb_sim_alloc(s, sizeof *s->base);
-    if (s->audit) s->audit_scratch = wb_sim_alloc(s, 2 * s->ncpus * sizeof *s->audit_scratch);
+    if (s->audit) s->audit_scratch = wb_sim_alloc(s, 2 * (size_t)s->ncpus * sizeof *s->audit_scratch);
     s->base->depth = wb_sim_alloc(s, (s->ndepths + 1) * sizeof *s->base->depth);
     s->base->rule = wb_sim_alloc(s, s->ops->nrules * sizeof *s->base->rule);
     s->base->acct = reserve_take(base_bytes(s));

@@ -53,7 +53,7 @@ static void list_append(struct wb_wait_entry **first, struct wb_wait_entry *e)
 
 static void list_remove(struct wb_wait_entry **first, struct wb_wait_entry *e)
 {
-    WB_CHECK(e->queued, "a waiter leaves a list that it is not on");
+    WB_CHECK(e->queued && *first, "a waiter leaves a list that it is not on");
     if (e->next)
         e->next->prev = e->prev;
     else

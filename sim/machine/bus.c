@@ -40,13 +40,13 @@ const char *wb_server_name(const struct wb_machine_state *s, server_id v)
 uint64_t wb_stage_demand(const struct wb_stage *stage)
 {
     if (!stage->time) return 0;
-    return (uint64_t)((unsigned __int128)stage->bytes * WB_S / stage->time);
+    return (uint64_t)((unsigned __int128)stage->bytes * (unsigned __int128)WB_S / stage->time);
 }
 
 /* The job slot of a CPU at a server; WB_NO_SERVER finds a free slot. */
 static struct job_link *job_at(const struct wb_machine_state *s, cpu_id cpu, server_id v)
 {
-    struct job_link *j = &s->job[cpu * WB_STAGE_SERVERS];
+    struct job_link *j = &s->job[(size_t)cpu * WB_STAGE_SERVERS];
     for (uint32_t i = 0; i < WB_STAGE_SERVERS; i++)
         if (j[i].server == v) return &j[i];
     return NULL;

@@ -32,7 +32,8 @@ void chain_insert(const struct stroke *k, struct holder *h, struct share there, 
     if (displaced) {
         uint64_t left = decay_factor(displaced, &c->size);
         holder_decay(k->s, h, left);
-        unsigned __int128 q32 = (unsigned __int128)c->size.bytes * (DECAY_ONE - left) + (had + room) * left;
+        unsigned __int128 q32 =
+            (unsigned __int128)c->size.bytes * (DECAY_ONE - left) + (unsigned __int128)(had + room) * left;
         present = (uint64_t)((q32 + DECAY_ONE / 2) >> 32);
         if (k->access == WB_READ) there = holder_overlap(k->s, h, k->off, k->n);
     } else {
