@@ -51,7 +51,7 @@ static struct box plan_box(const struct pen *p, uint32_t llc)
     struct box b = {.llc = llc};
     while (core_of_llc(p->t, llc, b.ncores) != WB_NO_CPU && b.ncores < 4096) b.ncores++;
     uint32_t fit = p->width > p->cell + 4 ? (p->width - 3) / p->cell : 1;
-    uint32_t lines = (b.ncores + fit - 1) / fit;
+    uint32_t lines = WB_MAX((b.ncores + fit - 1) / fit, 1u);
     b.per_line = (b.ncores + lines - 1) / lines;
     b.lines = WB_MIN(lines, CORE_LINES_MAX);
     b.inner = WB_MAX(b.per_line * p->cell, 14u);

@@ -243,7 +243,7 @@ static int set_node(struct parser *s, const char *at, uint32_t depth, const stru
 static int parse_bracket(struct parser *s)
 {
     const char *open = s->p++;
-    enum kind kind;
+    enum kind kind = KIND_NODE;
     struct attributes a;
     while (*s->p == ' ') s->p++;
     const char *at = s->p;

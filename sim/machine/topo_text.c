@@ -45,6 +45,7 @@ static char *write_levels(const struct wb_topology *t)
     const struct wb_topo_cache *last = &t->cache[wb_topo_cache_of(t, 0, t->nlevels - 1)];
     char *text = strdup("");
     uint32_t above = packages;
+    WB_CHECK(packages && nodes && llcs && clusters && cores, "a topology lacks a level");
     if (nodes == 1) append(&text, "[numa] ");
     append(&text, "pack:%u", packages);
     if (nodes == packages && nodes > 1) append(&text, " [numa]");
