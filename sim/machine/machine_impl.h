@@ -177,6 +177,7 @@ struct wb_machine_state {
     bool by_the_book; /* no short cuts for regions that nobody else holds: what tests compare with */
     struct cache *cache;
     struct recall *recall; /* [RECALL_PLACES] */
+    struct shared *shared; /* [SHARED_PLACES] */
     struct region *region; /* sizes.regions, then sizes.pages */
     const char *region_name[REGION_NAMES];
     uint32_t region_names;

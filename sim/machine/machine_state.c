@@ -1,6 +1,6 @@
 /* machine_state.c - the one block of memory that a run's hardware state lives in. */
 
-#include "recall.h"
+#include "shared.h"
 #include "reserve.h"
 
 #define ALIGN 64u
@@ -44,6 +44,7 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     piece(l, 1, sizeof *s);
     s->cache = piece(l, t->ncaches, sizeof *s->cache);
     s->recall = piece(l, RECALL_PLACES, sizeof *s->recall);
+    s->shared = piece(l, SHARED_PLACES, sizeof *s->shared);
     s->region = piece(l, (size_t)z->regions + z->pages, sizeof *s->region);
     s->blocks.room = (uint32_t)WB_MIN(HOLDER_BLOCKS * ((uint64_t)z->regions + z->pages) + 1, UINT32_MAX);
     s->block = piece(l, s->blocks.room, sizeof *s->block);

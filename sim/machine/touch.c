@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "chain.h"
+#include "shared.h"
 
 /* The outermost cache of another chain that has some of the span and that we do not share: it answers for that chain,
  * whose inner caches hold parts of the same bytes. */
@@ -329,9 +329,18 @@ static void touch_shared(struct toucher *t)
         if (!mine[i]) chain_touch(&t->k, new_holder(t, t->k.cache[i]), 0);
 }
 
+__attribute__((noinline)) static void learn_shared(struct toucher *t, const struct shared_key *key)
+{
+    struct shared_before before;
+    shared_before(&t->k, t->out, &before);
+    touch_shared(t);
+    shared_learn(&t->k, key, &before, t->out);
+}
+
 /* Everything of one span but the core time. */
 static void touch_span(struct toucher *t)
 {
+    struct shared_key key;
     if (!t->k.n) return;
     if (chain_is_alone(&t->k) && WB_LIKELY(!t->k.s->by_the_book)) {
         t->missing = chain_touch_alone(&t->k, t->out->hit_bytes);
@@ -342,8 +351,10 @@ static void touch_span(struct toucher *t)
     if (t->k.r->home == WB_NO_CPU) t->k.r->home = t->m->topo->level[WB_LVL_NODE].of[t->cpu];
     if (WB_UNLIKELY(t->k.s->by_the_book))
         touch_by_the_book(t);
-    else
+    else if (!t->brief || !shared_key_of(&t->k, t->cpu, t->pattern, &key))
         touch_shared(t);
+    else if (!shared_recall(&t->k, &key, t->out))
+        learn_shared(t, &key);
 }
 
 /* Nothing yet. nstages says that the stages are not there. */

@@ -180,15 +180,21 @@ static struct prop_op make(struct prop_rng *r)
 {
     struct prop_op op = {.kind = (uint32_t)prop_u64(r), .a = prop_u64(r), .b = prop_u64(r)};
     if (op.kind % 8 >= 6) op.a = op.b = op.kind / 8 % 3; /* three messages that come again */
+    if (op.kind % 8 == 2) {                              /* one of two pieces as a whole: many alike */
+        op.a &= ~(uint64_t)0xffff00 | PIECE << 8;
+        op.b |= 1ull << 30;
+    }
     return op;
 }
 
-static void check(const char *topology, uint64_t size2)
+/* A machine whose caches have these sizes; memory: bytes/s that a node gives, 0 = all there is. */
+static void check(const char *topology, uint64_t size1, uint64_t size2, uint64_t memory)
 {
     const struct property p = {"short cuts", 120, make, run};
-    struct wb_topo_options opt = {.cache_size = {SIZE1, size2, SIZE3}, .line = 64};
+    struct wb_topo_options opt = {.cache_size = {size1, size2, SIZE3}, .line = 64};
     struct wb_machine_spec spec;
     wb_machine_spec_defaults(&spec);
+    spec.memory_bw.rate = memory;
     struct wb_diag *d = wb_diag_new();
     machine = wb_machine_new(wb_topo_from_synthetic(topology, &opt, d), &spec, d);
     assert_non_null(machine);
@@ -201,31 +207,45 @@ static void check(const char *topology, uint64_t size2)
 static void one_cache_for_all(void **state)
 {
     (void)state;
-    check("[numa] pack:1 l3:1(size=65536) core:2 pu:1", SIZE2);
+    check("[numa] pack:1 l3:1(size=65536) core:2 pu:1", SIZE1, SIZE2, 0);
 }
 
 static void two_nodes(void **state)
 {
     (void)state;
-    check("[numa] pack:2 l3:1(size=65536) core:2 pu:2", SIZE2);
+    check("[numa] pack:2 l3:1(size=65536) core:2 pu:2", SIZE1, SIZE2, 0);
 }
 
+static void slow_memory(void **state)
+{
+    (void)state;
+    check("[numa] pack:1 l3:1(size=65536) core:2 pu:1", SIZE1, SIZE2, 1000000000);
+}
+
+static void outermost_fits(void **state)
+{
+    (void)state;
+    check("[numa] pack:1 l3:1(size=4194304) core:2 pu:1", SIZE1, SIZE2, 0);
+}
+
+/* Nothing is displaced, so that regions are often alike in all but what is done to them, and where their home is. */
 static void everything_fits(void **state)
 {
     (void)state;
-    check("[numa] pack:1 l3:1(size=4194304) core:2 pu:1", SIZE2);
+    check("pack:2 [numa] l3:1(size=4194304) core:2 pu:1", 1 << 20, 1 << 20, 0);
 }
 
 /* What the second level has lost counts as lost in the first. */
 static void narrow_second_level(void **state)
 {
     (void)state;
-    check("[numa] pack:1 l3:1(size=65536) core:2 pu:1", SIZE1 / 2);
+    check("[numa] pack:1 l3:1(size=65536) core:2 pu:1", SIZE1, SIZE1 / 2, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_cache_for_all), cmocka_unit_test(two_nodes),
-                                       cmocka_unit_test(everything_fits), cmocka_unit_test(narrow_second_level)};
+                                       cmocka_unit_test(slow_memory),       cmocka_unit_test(outermost_fits),
+                                       cmocka_unit_test(everything_fits),   cmocka_unit_test(narrow_second_level)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
