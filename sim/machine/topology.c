@@ -64,7 +64,7 @@ static int compare_ids(const void *pa, const void *pb)
 static uint32_t make_dense(struct builder *b, uint32_t *of)
 {
     struct id_of_cpu *pair = malloc(((size_t)b->n + 1) * sizeof *pair);
-    uint32_t *leader = malloc(b->n * sizeof *leader);
+    uint32_t *leader = malloc(((size_t)b->n + 1) * sizeof *leader);
     uint32_t groups = 0;
     if (pair && leader) {
         for (uint32_t c = 0; c < b->n; c++) pair[c] = (struct id_of_cpu){of[c], c};

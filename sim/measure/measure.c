@@ -188,7 +188,7 @@ static void merge_windows(struct wb_measure *m)
     uint32_t half = m->nwindows / 2;
     for (uint32_t i = 0; i < m->ncolumns; i++) {
         uint64_t *w = m->column[i].window;
-        for (uint32_t k = 0; k < half; k++) w[k] = w[2 * k] + w[2 * k + 1];
+        for (size_t k = 0; k < half; k++) w[k] = w[2 * k] + w[2 * k + 1];
     }
     m->nwindows = half;
     m->window *= 2;

@@ -385,7 +385,7 @@ static const char *kind_name(const struct wb_value *v)
 {
     if (v->kind == WB_VALUE_STRING) return "a text";
     if (v->kind == WB_VALUE_BOOL) return "true/false";
-    return *v->unit ? v->unit : "a plain number";
+    return v->unit && *v->unit ? v->unit : "a plain number";
 }
 
 static bool same_type(const struct wb_value *a, const struct wb_value *b)
@@ -474,7 +474,7 @@ static int apply_unary(const struct wb_expr *e, const struct item *it, struct wb
 int wb_expr_value(const struct wb_expr *e, const struct wb_config *c, wb_expr_fact fact, void *ctx, struct wb_value *v,
                   struct wb_diag *d)
 {
-    struct wb_value stack[EXPR_OPS_MAX];
+    struct wb_value stack[EXPR_OPS_MAX] = {0};
     size_t n = 0;
     for (size_t i = 0; i < e->n; i++) {
         const struct item *it = &e->rpn[i];

@@ -198,7 +198,7 @@ static void check_sweep(struct build *b)
 /* Cycles are times once the clock is known, and their ranges are ranges of times. */
 static void check_cycles(struct build *b)
 {
-    if (!wb_cfg_has(b->c, "machine.clock") || !wb_cfg_has(b->c, "machine.cpi")) return;
+    if (!config_find(b->c, "machine.clock") || !config_find(b->c, "machine.cpi")) return;
     uint64_t hz = (uint64_t)wb_cfg_int(b->c, "machine.clock"), cpi = (uint64_t)wb_cfg_int(b->c, "machine.cpi");
     for (size_t i = 0; i < b->c->n; i++) {
         const struct cfg_entry *e = &b->c->entry[i];
