@@ -1,6 +1,7 @@
 /* main.c - wakebal VERB ...: finds the verb and runs it. */
 #include <jansson.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,8 +141,24 @@ static void *json_memory(size_t n)
     return p;
 }
 
+static void too_large(int number)
+{
+    (void)number;
+}
+
+/*
+ * `ulimit -f` ends a program without a word unless the signal is caught: then the write fails and is reported.
+ * Caught, not ignored: what is ignored would be inherited by the commands of `real`.
+ */
+static void catch_file_limit(void)
+{
+    struct sigaction a = {.sa_handler = too_large, .sa_flags = SA_RESTART};
+    (void)sigaction(SIGXFSZ, &a, NULL);
+}
+
 int cli_main(int argc, char **argv)
 {
+    catch_file_limit();
     wb_no_memory_hook = refuse_memory;
     json_set_alloc_funcs(json_memory, free);
     setlocale(LC_CTYPE, ""); /* nothing else: numbers and order must not depend on the locale */

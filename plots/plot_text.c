@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exp_format.h"
 #include "plot_inner.h"
 
 /* Length of the UTF-8 sequence at s, or 0. Overlong forms do no harm in a label; broken ones would. */
@@ -34,6 +35,8 @@ char *plot_text(const char *text, size_t columns)
         if (n <= 1) {
             bool plain = n && *p >= 0x20 && *p != 0x7f && !strchr("\"'`\\@$", *p);
             *o++ = plain ? (char)*p : *p == '"' || *p == '\'' || *p == '`' ? ' ' : '?';
+        } else if (exp_text_is_control(p, n)) {
+            *o++ = '?';
         } else {
             memcpy(o, p, n);
             o += n;

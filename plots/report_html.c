@@ -27,13 +27,16 @@ void html_text_cut(FILE *f, const char *text, size_t most)
 {
     char *clean = exp_text_utf8(text);
     size_t n = 0;
-    for (const char *p = clean; *p; p++) {
-        bool first = ((unsigned char)*p & 0xc0) != 0x80;
-        if (first && n++ >= most) {
+    for (const char *p = clean; *p;) {
+        size_t length = WB_MAX(exp_text_sequence(p), (size_t)1);
+        if (n++ >= most) {
             fputs("...", f);
             break;
         }
-        put_byte(f, (unsigned char)*p);
+        bool control = length > 1 && exp_text_is_control(p, length);
+        if (control) fputc(' ', f);
+        for (size_t i = 0; i < length && !control; i++) put_byte(f, (unsigned char)p[i]);
+        p += length;
     }
     free(clean);
 }

@@ -187,9 +187,9 @@ bool exp_parse_value(const char *text, size_t n, const char *unit, double *v)
 }
 
 /* ------------------------------------------------------------------ texts */
-/* Length of the valid UTF-8 sequence at s (1..4), or 0 when it is broken, overlong, a surrogate or too large. */
-static size_t utf8_length(const unsigned char *s)
+size_t exp_text_sequence(const void *text)
 {
+    const unsigned char *s = text;
     static const struct {
         unsigned char mask, lead;
         uint32_t min;
@@ -210,7 +210,7 @@ char *exp_text_utf8(const char *text)
 {
     char *out = take(3 * strlen(text) + 1), *o = out;
     for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        size_t n = utf8_length(p);
+        size_t n = exp_text_sequence(p);
         if (n)
             memcpy(o, p, n);
         else
@@ -230,8 +230,9 @@ size_t exp_text_columns(const char *text)
 }
 
 /* C0, DEL and C1 controls (C1 are two bytes in UTF-8), and the bidirectional overrides that reorder a line. */
-static bool is_control(const unsigned char *p, size_t n)
+bool exp_text_is_control(const void *sequence, size_t n)
 {
+    const unsigned char *p = sequence;
     if (n == 1) return *p < 0x20 || *p == 0x7f;
     if (n == 2) return p[0] == 0xc2 && p[1] < 0xa0;
     return n == 3 && p[0] == 0xe2 &&
@@ -243,13 +244,13 @@ char *exp_text_terminal(const char *text, size_t columns)
     char *out = take(strlen(text) + 4), *o = out, *cut = out;
     size_t used = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p; used++) {
-        size_t n = utf8_length(p);
+        size_t n = exp_text_sequence(p);
         if (columns && used == columns) {
             strcpy(cut, "...");
             return out;
         }
         if (columns && used + 3 == columns) cut = o;
-        if (!n || is_control(p, n)) {
+        if (!n || exp_text_is_control(p, n)) {
             *o++ = *p == '\n' || *p == '\t' ? ' ' : '?';
         } else {
             memcpy(o, p, n);
@@ -267,9 +268,15 @@ char *exp_text_csv(const char *text)
     char *out = take(2 * strlen(text) + 4), *o = out;
     if (quote) *o++ = '"';
     if (formula) *o++ = '\'';
-    for (; *text; text++) {
+    for (size_t n; *text; text += WB_MAX(n, 1u)) {
+        n = exp_text_sequence(text);
+        if (n && exp_text_is_control(text, n) && !strchr("\t\r\n", *text)) {
+            *o++ = '?';
+            continue;
+        }
         if (*text == '"') *o++ = '"';
-        *o++ = *text;
+        memcpy(o, text, WB_MAX(n, 1u));
+        o += WB_MAX(n, 1u);
     }
     if (quote) *o++ = '"';
     *o = 0;
@@ -280,7 +287,11 @@ char *exp_text_markdown(const char *text)
 {
     char *clean = exp_text_utf8(text), *out = take(6 * strlen(clean) + 1), *o = out;
     for (const char *p = clean; *p; p++) {
-        if (*p == '<' || *p == '>' || *p == '&')
+        size_t n = exp_text_sequence(p);
+        if (n > 1 && exp_text_is_control(p, n)) {
+            *o++ = '?';
+            p += n - 1;
+        } else if (*p == '<' || *p == '>' || *p == '&')
             o = stpcpy(o, *p == '<' ? "&lt;" : *p == '>' ? "&gt;" : "&amp;");
         else if ((unsigned char)*p < 0x20 || *p == 0x7f)
             *o++ = ' ';

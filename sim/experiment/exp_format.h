@@ -31,6 +31,11 @@ bool exp_parse_value(const char *text, size_t n, const char *unit, double *v);
 /* For a terminal: control characters and broken UTF-8 become '?', newlines blanks; cut to `columns`
  * characters with "..." (0 = whole). */
 char *exp_text_terminal(const char *text, size_t columns);
+/* Length of the valid UTF-8 sequence at `text` (1..4), or 0 when it is broken, overlong, a surrogate or too large. */
+size_t exp_text_sequence(const void *text);
+/* Is the UTF-8 sequence of n bytes one that a terminal obeys or that reorders a line: C0, DEL, C1, bidirectional
+ * overrides? */
+bool exp_text_is_control(const void *sequence, size_t n);
 /* Valid UTF-8: broken bytes become U+FFFD. */
 char *exp_text_utf8(const char *text);
 /* A CSV field: quoted when needed; text that a spreadsheet would take for a formula is preceded by an apostrophe. */

@@ -14,6 +14,18 @@ static bool is_safe(char c)
     return (unsigned char)c > ' ' && c != 127 && c != '=' && c != ':' && c != '/' && c != '|';
 }
 
+/* Length of the UTF-8 sequence at s that a terminal obeys (C1) or that reorders a line (bidirectional overrides), or
+ * 0. */
+static size_t obeyed(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0) return 2;
+    if (s[0] != 0xe2) return 0;
+    bool override = s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae,
+         isolate = s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9;
+    return override || isolate ? 3 : 0;
+}
+
 /* Cut at 15 bytes, not inside a UTF-8 character. */
 static size_t cut(const char *name)
 {
@@ -34,7 +46,10 @@ void wb_trace_comm(char *out, const struct wb_trace_task *t)
         return;
     }
     size_t n = cut(t->name);
-    for (size_t i = 0; i < n; i++) out[i] = is_safe(t->name[i]) ? t->name[i] : '_';
+    for (size_t i = 0, bad = 0; i<n; i++, bad -= bad> 0) {
+        if (!bad) bad = obeyed(t->name + i);
+        out[i] = !bad && is_safe(t->name[i]) ? t->name[i] : '_';
+    }
     out[n] = 0;
     if (!n) memcpy(out, "_", 2);
 }

@@ -80,6 +80,9 @@ MORE = {"time": ["1 ps", "1 us", "100 s"], "time or cycles": ["0 cy", "1 cy", "4
         "true/false": ["true", "false"], "CPU list": ["", "0", "free", "all", "0,0", "1000"]}
 BAD = ["-1", "nan", "inf", "1e400 s", "-5 us", "5 KiB/s s", "0x", "999999999999999999999999"]
 
+# Much work is what these ask for: no sign of a mistake.
+LONG = re.compile(r"^run\.(duration|horizon)$|^workload.*\.(copies|instances|count|groups|fds)$")
+
 
 def values(kind, span):
     """Those that may be taken, those that must be refused."""
@@ -178,6 +181,8 @@ for base in ("o1.cfg", "eevdf.cfg", "ule.cfg"):
         taken.add(p)
         for kind, span in table[p]:
             fine, wrong = values(kind, span)
+            if LONG.search(p):
+                fine = [v for v in fine if not re.fullmatch(r"\d{4,}|\d{3,} s", v)]
             good[base] += [(path, v) for v in fine]
             if p not in seen:
                 bad += [(base, path, v) for v in wrong]

@@ -50,6 +50,28 @@ fi
 ls gp4 gp5 gp6 gp7 gp8 sh4 sh5 sh6 sh7 sh8 2>/dev/null && fail "text of a document was run"
 ls gp1 gp2 sh1 sh2 sh3 2>/dev/null && fail "text of a scenario was run"
 
+# What terminals obey beyond ASCII (C1: U+009B is CSI) and what reorders a line (U+202E), as title, name and task: nowhere in
+# what a person reads. JSON keeps it.
+for name in "$(printf 'a\302\2331mb')" "$(printf 'a\342\200\256b\342\201\246c')" '\x1b[31m'; do
+    cat >odd.cfg <<E
+schema = 1;
+title = "$name";
+machine : { base = "smp2"; title = "$name"; };
+kernel : { base = "linux-6.18"; };
+workload = ( { kind = "pipe_bw"; name = "$name"; }, { kind = "custom"; name = "own"; background = true;
+  tasks = ( { name = "$name"; program = [ "loop", "run 10 us", "sleep 10 us", "end" ]; } ); } );
+run : { duration = "20 ms"; warmup = "none"; window = "2 ms"; replications : { min = 2; max = 2; }; };
+E
+    code 0 $w run odd.cfg --export-json odd.json --export-csv odd.csv --export-markdown odd.md --export-data odd.dat
+    cat "$tmp/out" odd.csv odd.md odd.dat >seen
+    for words in "show timeline odd.cfg" "show map odd.cfg" "report odd.json -q -o odd.html" "plot odd.cfg --kind timeline --terminal" "run odd.cfg -q --trace -o odd.trace"; do
+        code 0 $w $words
+        cat "$tmp/out" >>seen
+    done
+    cat odd.trace odd.html >>seen
+    LC_ALL=C grep -aqP '[\x01-\x08\x0b-\x1f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]' seen && fail "a terminal would obey a name"
+done
+
 # A figure's name becomes a heading of the report's table of points: one column, and no markup.
 if command -v python3 >/dev/null; then
     python3 - <<'J'
