@@ -91,6 +91,7 @@ static void stretch(struct wb_sim *sim, sim_time until, bool post, struct bench_
     m.stale = (double)(z.stale - a.stale);
     m.inlined = (double)(z.inlined - a.inlined);
     m.wakeups = (double)(z.wakeups - a.wakeups);
+    m.births = (double)(z.born - a.born);
     if (best->events == 0.0 || m.s * best->events < best->s * m.events) *best = m;
 }
 

@@ -31,7 +31,7 @@ extern const size_t bench_nloads;
 
 /* One mode of running: the fastest of the measured stretches, in CPU seconds. */
 struct bench_mode {
-    double s, events, stale, inlined, wakeups;
+    double s, events, stale, inlined, wakeups, births;
 };
 struct bench_speed {
     double load_s;                   /* loading the scenario and building it */

@@ -176,8 +176,8 @@ static void print_speed(const struct bench_load *l, const struct bench_speed *s)
     print_rate(l, s);
     printf("  %-11s %.0f ns per wakeup; %.3g CPU-seconds per second; %.2f x real time\n", "speed",
            s->ahead.s / s->ahead.wakeups * 1e9, s->simulated * m->ncpus / s->ahead.s, s->simulated / s->ahead.s);
-    printf("  %-11s %.2f s of CPU time for the first %s: %.0f of %u tasks have started\n", "beginning", s->settle_s,
-           l->settle, s->born, m->ntasks);
+    printf("  %-11s %.2f s of CPU time for the first %s: %.0f of %u tasks have started, %.0f more while measured\n",
+           "beginning", s->settle_s, l->settle, s->born, m->ntasks, s->posted.births);
     printf("  %-11s %.3f s; all of it over its %u tasks: %s each when built, %s after %s; a CPU takes %s\n\n",
            "loading", s->load_s, m->ntasks, say_bytes(built, m->total, m->ntasks),
            say_bytes(after, s->after.total, m->ntasks), l->duration, say_bytes(cpus, m->cpus, m->ncpus));
@@ -196,6 +196,7 @@ static void keep_speed(struct bench *b, const char *tag, const struct bench_spee
     keep(b, "real_time_", tag, s->simulated / s->ahead.s, "1", "higher");
     keep(b, "load_s_", tag, s->load_s, "s", "lower");
     keep(b, "beginning_s_", tag, s->settle_s, "s", "lower");
+    keep(b, "births_", tag, s->posted.births, "1", "none");
     keep(b, "bytes_per_task_", tag, (double)m->total / m->ntasks, "B", "lower");
     keep(b, "bytes_per_task_after_", tag, (double)s->after.total / m->ntasks, "B", "lower");
     keep(b, "bytes_per_cpu_", tag, (double)m->cpus / m->ncpus, "B", "lower");

@@ -241,6 +241,7 @@ static int build_ticks(struct wb_sim *s)
 static int build_kernel(struct wb_sim *s, const struct wb_run_options *opt, struct wb_diag *d)
 {
     if (policy_find(s, opt, d) || profile_read(s, s->cfg, d)) return -1;
+    s->wide = s->ncpus >= WIDE_CPUS;
     s->cpu = arena_alloc(&s->arena, s->ncpus, sizeof *s->cpu, ARENA_LINE);
     if (!s->cpu) return -1;
     balances_init(s);

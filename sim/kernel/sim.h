@@ -63,6 +63,7 @@ enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VE
 #define OWN_MIDDLE_CPUS 64u /* up to so many CPUs tasks have it of their own */
 
 #define KICKS_MAX 8u
+#define WIDE_CPUS 512u /* from here on the next events are fetched ahead; below, it gains nothing */
 
 /* Ticks of an idle CPU that change nothing but its age are left out (elide.c). */
 #define ELIDE_LOG 16u
@@ -244,6 +245,7 @@ struct wb_sim {
     bool horizon_valid;       /* then nobody catches up, and work may run inline at all */
     sim_time passes_before;   /* work that ends before may run inline: horizon.time while that is valid, or 0 */
     uint8_t catching_up;      /* CPUs that run a skipped tick */
+    bool wide;                /* WIDE_CPUS or more: what events meet is in no cache (look_ahead) */
     bool hole;                /* the top of q is being handled and will be replaced by the next push */
     struct tickring ticks;
     struct wb_cpu *cpu;
