@@ -56,7 +56,8 @@ static bool matters(const struct wb_topology *t, const char *key)
         if (!strncmp(key, by_cache[i], strlen(by_cache[i])) && strcmp(key, "cache.line"))
             return has_cache(t, key + strlen(by_cache[i]) - 1);
     if (!strncmp(key, "smt_share", 9)) return t->nsmt > (key[9] ? (uint32_t)(key[10] - '0') / 2 : 1);
-    if (!strncmp(key, "memory.remote", 13) || !strncmp(key, "link.", 5)) return t->level[WB_LVL_NODE].ngroups > 1;
+    if (!strncmp(key, "memory.remote", 13) || !strncmp(key, "link.", 5) || !strcmp(key, "node_reclaim_distance"))
+        return t->level[WB_LVL_NODE].ngroups > 1;
     return true;
 }
 
