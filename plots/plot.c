@@ -103,7 +103,7 @@ static void choose_inputs(struct plot_input *in, const struct plot_options *o)
     const json_t *r;
     for (size_t i = 0; !o->only && (r = result_at(in->doc, i)); i++)
         if (is_kept(r, o)) add_input(in, r, NULL);
-    for (size_t k = 0; k < o->nonly; k++)
+    for (size_t k = 0; o->only && k < o->nonly; k++)
         for (size_t i = 0; (r = result_at(in->doc, i)); i++)
             if (!strcmp(plot_string(r, "label"), o->only[k])) add_input(in, r, o->name ? o->name[k] : NULL);
     const json_t *run = json_object_get(result_at(in->doc, 0), "run");

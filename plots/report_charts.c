@@ -160,7 +160,8 @@ static void marks(const struct svg_frame *fr, const struct chart_lines *c, size_
 static void legend(struct html *h, const struct chart_lines *c, double top)
 {
     for (size_t i = 0; i < c->n; i++) {
-        double x = 90 + 330 * (double)(i % 2), y = top + 18 * (double)(i / 2);
+        size_t line = i / 2;
+        double x = 90 + 330 * (double)(i % 2), y = top + 18 * (double)line;
         fprintf(h->f, "<path class=\"l\" stroke=\"var(--s%zu)\" stroke-dasharray=\"%s\" d=\"M%.1f %.1fh30\"/>", i,
                 dash[i], x, y - 4);
         if (c->marks) svg_mark(h, i, x + 15, y - 4, NULL);
@@ -173,7 +174,8 @@ static void legend(struct html *h, const struct chart_lines *c, double top)
 void chart_lines(struct html *h, struct chart_lines *c)
 {
     WB_CHECK(c->n <= CHART_SERIES_MAX, "%zu series in one picture", c->n);
-    double rows = c->n > 1 || *c->series[0].name ? (double)((c->n + 1) / 2) : 0;
+    size_t lines = (c->n + 1) / 2;
+    double rows = c->n > 1 || *c->series[0].name ? (double)lines : 0;
     fit(c);
     struct svg_frame fr = {.h = h, .left = 90, .top = 26, .width = 640, .height = 260, .x = c->x, .y = c->y};
     svg_begin(h, 336 + rows * 18, c->title, c->desc);
@@ -235,12 +237,14 @@ void chart_stack(struct html *h, const struct chart_stack *c)
         if (c->share[k] >= 0.005)
             used += (size_t)snprintf(desc + used, sizeof desc - used, "%s %.1f %%, ", c->part[k], 100 * c->share[k]);
     double top = 26 + 26 * (double)c->nrows;
-    svg_begin(h, top + 22 * (double)((c->nparts + 5) / 6), c->title, desc);
+    size_t lines = (c->nparts + 5) / 6;
+    svg_begin(h, top + 22 * (double)lines, c->title, desc);
     double left = 60;
     for (size_t i = 0; i < c->nrows; i++) left = room_for(left, c->row[i]);
     for (size_t i = 0; i < c->nrows; i++) stack_row(h, c, i, left);
     for (size_t k = 0; k < c->nparts; k++) {
-        double x = 60 + 115 * (double)(k % 6), y = top + 8 + 22 * (double)(k / 6);
+        size_t line = k / 6;
+        double x = 60 + 115 * (double)(k % 6), y = top + 8 + 22 * (double)line;
         piece(h, c, k, x, y - 10);
         fputs("width=\"12\" height=\"12\"/>", h->f);
         svg_label(h, x + 17, y, "start", c->part[k]);
