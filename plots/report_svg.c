@@ -113,9 +113,10 @@ static void tick_value(const struct svg_frame *fr, bool vertical, double v)
 static void log_ticks(const struct svg_frame *fr, bool vertical)
 {
     const struct svg_axis *a = vertical ? &fr->y : &fr->x;
-    double decades = log10(a->hi / a->lo), every = decades > 8 ? ceil(decades / 8) : 1;
+    double decades = log10(a->hi / a->lo);
     static const double part[] = {1, 2, 5};
-    for (double e = floor(log10(a->lo)); e <= ceil(log10(a->hi)); e += every)
+    int every = decades > 8 ? (int)ceil(decades / 8) : 1, last = (int)ceil(log10(a->hi));
+    for (int e = (int)floor(log10(a->lo)); e <= last; e += every)
         for (size_t i = 0; i < (decades > 2.5 ? 1 : WB_ARRAY_SIZE(part)); i++) {
             double v = part[i] * pow(10, e);
             if (v >= a->lo * 0.999 && v <= a->hi * 1.001) tick_value(fr, vertical, v);
