@@ -59,6 +59,8 @@ struct fair_balance_rules {
     bool ineligible_stays; /* tasks ahead of their queue's average stay at the first attempt; delayed ones move for load
                               only (6.14+) */
     bool misfit_uncounted; /* misfit passes do not count as failures (6.12) */
+    /* of groups with equal misfit loads or preferred CPUs the first stands, not the last (6.9+) */
+    bool strict_ties;
 };
 extern const struct fair_balance_rules fair_balance_rules[];
 

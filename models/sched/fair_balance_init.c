@@ -33,9 +33,9 @@ const struct fair_balance_rules fair_balance_rules[FAIR_RELEASES] = {
     [FAIR_6_1] = {TYPES, COSTED, .no_average = true, .past_pinned = true},
     [FAIR_6_6] = {TYPES, COSTED, .sibling_cores = true, .smt_balance = true, .past_pinned = true},
     [FAIR_6_12] = {TYPES, COSTED, .sibling_cores = true, .smt_balance = true, .util_shift = true,
-                   .misfit_uncounted = true},
+                   .misfit_uncounted = true, .strict_ties = true},
     [FAIR_6_18] = {TYPES, COSTED, .sibling_cores = true, .smt_balance = true, .util_shift = true,
-                   .misfit_uncounted = true, .cost_bump = true, .ineligible_stays = true},
+                   .misfit_uncounted = true, .strict_ties = true, .cost_bump = true, .ineligible_stays = true},
 };
 
 /* ---- intervals ---- */

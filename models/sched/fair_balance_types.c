@@ -88,12 +88,14 @@ static bool busier_fully(const struct search *k, const struct fair_group *s)
 static bool busier_alike(const struct search *k, const struct fair_group *s)
 {
     const struct fair_group *best = &k->st.busiest;
+    bool strict = k->f->br->strict_ties;
     switch (s->type) {
     case FAIR_GROUP_OVERLOADED: return s->avg_load > best->avg_load;
     case FAIR_GROUP_IMBALANCED: return false;
     case FAIR_GROUP_ASYM_PACKING:
+        if (strict) return preferred(k->f, fair_preferred_cpu(k->f, best->sg), fair_preferred_cpu(k->f, s->sg));
         return !preferred(k->f, fair_preferred_cpu(k->f, s->sg), fair_preferred_cpu(k->f, best->sg));
-    case FAIR_GROUP_MISFIT: return s->misfit > best->misfit;
+    case FAIR_GROUP_MISFIT: return strict ? s->misfit > best->misfit : s->misfit >= best->misfit;
     case FAIR_GROUP_SMT_BALANCE:
         if (s->idle_cpus || best->idle_cpus) return fewer_idle(s, best);
         return busier_fully(k, s);

@@ -137,6 +137,11 @@ static const struct row rows[] = {
      .set = "policy.cpu_priority=[\"0 2\",\"1-3 1\"]"},
     {AT(V515, QUADS, 0, 1, IDLE, "0"), NOTHING(BALANCED), .move = FAIR_MOVE_TASK,
      .set = "policy.cpu_priority=[\"0 2\",\"1-3 1\"]"},
+    /* ... of two that are as low as each other the last, from 6.9 on the first */
+    {AT(FAIR_IN(FAIR_5_15, FAIR_6_6), QUADS, 0, 0, IDLE, "1-2"), GIVES(2, 1, ASYM), .move = FAIR_MOVE_TASK,
+     .set = "policy.cpu_priority=[\"0 2\",\"1-3 1\"]"},
+    {AT(FAIR_SINCE(FAIR_6_12), QUADS, 0, 0, IDLE, "1-2"), GIVES(1, 1, ASYM), .move = FAIR_MOVE_TASK,
+     .set = "policy.cpu_priority=[\"0 2\",\"1-3 1\"]"},
     {AT(V54, QUADS, 0, 0, IDLE, "1"), GIVES(1, 1024, ASYM), .set = "policy.cpu_priority=[\"0 2\",\"1-3 1\"]"},
     /* two hogs of one node of eight while the other is empty: 5.11 to 5.17 looked at the source (2 < 2 no), 5.18 at the
      * destination (0 + 1 < 2), 5.19 at the caches (0 + 1 <= 1) */

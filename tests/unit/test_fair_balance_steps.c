@@ -696,6 +696,32 @@ static void misfit_tasks(void **state)
     }
 }
 
+/* Two groups with misfit tasks of equal load: from 5.5 to 6.8 the last one is taken (update_sd_pick_busiest: "<"),
+ * later the first; in 5.4 equal average loads decide for the first before. */
+static void equal_misfits(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fair_release v;
+        cpu_id src;
+    } table[] = {{FAIR_5_4, 0}, {FAIR_5_15, 2}, {FAIR_6_1, 2}, {FAIR_6_6, 2}, {FAIR_6_12, 0}, {FAIR_6_18, 0}};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
+        struct wb_sim *s = build(table[i].v, "topology = \"pack:3 [numa] l3:1(size=8388608) core:2 pu:1\";", "0 2",
+                                 "policy.cpu_capacity=[\"0-3 446\"]");
+        for (cpu_id c = 0; c <= 2; c += 2) {
+            struct fair_task *p = fair_task(s->rq[c].curr);
+            p->avg.util_avg = 700;
+            fair_balance_picked(fake_exec(s, c), &s->rq[c], p);
+        }
+        struct wb_balance b = pass_of(s, 4, WB_NO_CPU, WB_BAL_PERIODIC_IDLE);
+        b.sd = s->rq[4].sd->parent;
+        assert_true(fair_balance_periodic.find(fake_exec(s, 4), &b));
+        assert_int_equal(b.rule, FAIR_R_LB_MISFIT);
+        assert_int_equal(b.src, table[i].src);
+        fake_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -724,6 +750,7 @@ int main(void)
         cmocka_unit_test(forks_spread),
         cmocka_unit_test(listings_are_checked),
         cmocka_unit_test(misfit_tasks),
+        cmocka_unit_test(equal_misfits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
