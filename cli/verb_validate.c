@@ -91,7 +91,7 @@ static error_t parse_number(double *out, const char *what, const char *arg, doub
 static error_t parse_own(int key, char *arg, void *ctx)
 {
     struct request *r = ctx;
-    double v;
+    double v = 0;
     error_t rc;
     switch (key) {
     case OPT_CALIBRATION: r->calibration = arg; return 0;
@@ -310,7 +310,11 @@ static int make_cases(struct request *r, struct valid_set *v, struct valid_env *
     cpu_id *cpus = calloc(WB_CPUS_MAX, sizeof *cpus);
     cpu_set_t own;
     uint32_t n = 0;
-    if (!topo || !cpus) return EXIT_INVALID;
+    WB_MEMORY(cpus, "out of memory for a list of CPUs");
+    if (!topo) {
+        free(cpus);
+        return EXIT_INVALID;
+    }
     CPU_ZERO(&own);
     (void)sched_getaffinity(0, sizeof own, &own);
     for (cpu_id c = 0; c < topo->ncpus && c < CPU_SETSIZE; c++)
