@@ -82,7 +82,8 @@ const struct wb_key pipe_keys[PIPE_KEYS] = {
     PATH("pipe_wire_page", "400 cy", "FreeBSD: a direct write wires and maps one page, and undoes it. Per page.",
          "assumed: 150..1000 cy (kern/sys_pipe.c pipe_build_write_buffer: page fault check, wiring, pmap_qenter)"),
     PATH("pipe_release", "300 cy", "Closing one end of a pipe, without lock and wake.", "assumed: 150..1000 cy"),
-    PATH("mutex_spin_on_owner", "40 ns", "One look of a spinning mutex at its owner, and one pause.",
+    PATH("mutex_spin_on_owner", "40 ns",
+         "One look of a spinning mutex at its owner, and one pause. Less than 1 ns is taken as 1 ns.",
          "assumed: 15..60 ns (PAUSE takes about 40 cycles up to Broadwell, 140 from Skylake: Intel 64 optimization "
          "manual)"),
 };

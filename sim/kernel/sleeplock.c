@@ -21,6 +21,7 @@
 /* One look at the owner and one pause when kernel.path.mutex_spin_on_owner says nothing: PAUSE took about 40 cycles
  * up to Broadwell and takes about 140 from Skylake on (Intel 64 optimization manual, PAUSE latency): 15 .. 50 ns. */
 #define SPIN_PAUSE (40 * WB_NS)
+#define SPIN_LOOK_MIN WB_NS
 
 /* Spinners behind the first only watch their own queue node; handing that on takes a line transfer anyway. */
 #define BEHIND 4
@@ -401,6 +402,9 @@ void wb_sleeplock_init(struct wb_sim *s, struct wb_sleeplock *l, enum wb_sleeplo
     *l = (struct wb_sleeplock){.kind = (uint8_t)kind, .sync_wake = sync_wake, .count = 1};
     l->line = wb_sim_line(s);
     l->spin_fn = wb_fn_id(s, "mutex_spin_on_owner", WB_CAT_LOCK, SPIN_PAUSE);
+    /* Looks that take no time would follow each other for ever. */
+    if (part_dur(s->fn[l->spin_fn].part) < SPIN_LOOK_MIN)
+        s->fn[l->spin_fn].part = part_make(SPIN_LOOK_MIN, l->spin_fn, WB_CAT_LOCK);
     wb_spin_init(s, &l->wait_lock);
 }
 
