@@ -62,6 +62,13 @@ static void scenario(char *buf, size_t n, const char *kernel)
                    second);
 }
 
+/* Sanitizers make each simulation ten times as long. */
+#ifdef __SANITIZE_ADDRESS__
+#define ROUNDS 2
+#else
+#define ROUNDS 6
+#endif
+
 static void compare(const char *text)
 {
     uint64_t left_out = simtest_fingerprint(text, NULL, NULL);
@@ -73,7 +80,7 @@ static void left_out_or_run(void **state)
 {
     (void)state;
     const char *runs = getenv("WB_PROP_RUNS");
-    int rounds = runs ? WB_MAX(atoi(runs) / 200, 1) : 6;
+    int rounds = runs ? WB_MAX(atoi(runs) / 200, 1) : ROUNDS;
     for (int i = 0; i < rounds; i++)
         for (size_t k = 0; k < WB_ARRAY_SIZE(kernels); k++) {
             char text[2048];
