@@ -101,9 +101,28 @@ static void a_tick_that_sees_two_jiffies(void **state)
         "  { kind = \"pipe_latency\"; copies = 3; think = \"exp(2 ms)\"; } );\n");
 }
 
+/* A search takes ten ticks: the CPU that it chose has gone back to leaving them out when its lock is taken. */
+static void a_choice_that_is_old(void **state)
+{
+    (void)state;
+    static const char *const old[] = {"linux-2.6.24", "linux-2.6.36", "linux-5.4", "linux-6.6", "linux-6.18"};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(old); i++) {
+        char text[1024];
+        (void)snprintf(text, sizeof text,
+                       "schema = 1; machine : { topology = \"pack:2 [numa] l3:1 core:6 pu:1\"; };\n"
+                       "kernel : { base = \"%s\"; hz = 10000; path : { find_idlest_group = \"1 ms\"; "
+                       "select_idle_cpu = \"100 us\"; wake_affine = \"900 us\"; }; };\n"
+                       "policy : { nohz = false; idle_balance = false; };\n"
+                       "run : { duration = \"60 ms\"; seed = %zu; };\nworkload = ( %s, %s );\n",
+                       old[i], i + 1, loads[0], loads[2]);
+        compare(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(left_out_or_run),
-                                       cmocka_unit_test(a_tick_that_sees_two_jiffies)};
+                                       cmocka_unit_test(a_tick_that_sees_two_jiffies),
+                                       cmocka_unit_test(a_choice_that_is_old)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
