@@ -85,7 +85,7 @@ static void thread_capacities(struct wb_sim *s, struct fair_sim *f)
         WB_FOR_EACH_SD(sd, wb_rq(s, c))
         {
             if (sd->flags & WB_SD_SHARE_CPUPOWER && sd->span_weight > 1 && sd->level->smt_gain)
-                f->bal.capacity[c] = sd->level->smt_gain / sd->span_weight;
+                f->bal.capacity[c] = WB_MAX(sd->level->smt_gain / sd->span_weight, 1u);
         }
     }
 }

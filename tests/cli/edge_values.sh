@@ -30,7 +30,8 @@ base() { # NAME MACHINE KERNEL [MORE OF THE KERNEL]
 base o1 itanium2-tiger4 linux-2.6.11
 base eevdf nehalem-ep linux-6.18
 base ule p4-xeon-htt freebsd-5.2-ule 'noise = ( { gap = "exp(200 us)"; cost = "uniform(1 us, 4 us)"; } );'
-code 0 $w check o1.cfg eevdf.cfg ule.cfg
+base cfs nehalem-ep linux-2.6.36 # for what once went wrong only
+code 0 $w check cfs.cfg o1.cfg eevdf.cfg ule.cfg
 python3 - "$@" <<'P' || fail "see above"
 import json, math, os, random, re, resource, subprocess, sys
 
@@ -153,6 +154,7 @@ ONCE = [
     ("ule.cfg", "refused", [("kernel.noise[0].cost", "exp(100 s)")]),            # distributions were not held against ranges
     ("ule.cfg", "refused", [("kernel.noise[0].gap", "table(1 ms:1, 2000 s:1)")]),
     ("ule.cfg", None, [("kernel.noise[0].cost", "lognormal(1 s, 100000 %)")]),   # no segment holds what is drawn
+    ("cfs.cfg", None, [("kernel.domains[0].smt_gain", "1")]), # a thread worth nothing: a division by zero
     ("eevdf.cfg", None, [("kernel.path.mutex_spin_on_owner", "0 ns")]), # looks without end in no time
     ("ule.cfg", None, [("workload[2].think", "100 s"), ("workload[3].think", "100 s"), ("workload[4].think", "100 s"), ("run.duration", "300 ms")]),
 ]
