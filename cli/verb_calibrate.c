@@ -12,6 +12,7 @@
 #include "calib.h"
 #include "calib_agree.h"
 #include "exit_code.h"
+#include "host_profile.h"
 #include "options.h"
 #include "output.h"
 #include "preflight.h"
@@ -26,6 +27,7 @@ enum { OPT_CPUS = 0x1000, OPT_ROUNDS, OPT_QUICK, OPT_CHECK, OPT_GATE, OPT_NAME, 
 
 struct request {
     const char *cpus, *check, *gate, *name, *kernel;
+    char nearest[HOST_PROFILE_MAX]; /* what kernel is without -k */
     uint32_t rounds;
     bool agree;
     struct cli_options o;
@@ -43,7 +45,7 @@ static const struct argp_option own_options[] = {
      1},
     {"gate", OPT_GATE, "off|warn|refuse", 0,
      "When the machine is not quiet before or during it: go on, say so (the default), or refuse (exit code 8)", 1},
-    {"kernel", 'k', "NAME", 0, "Kernel profile that is completed (linux-6.18)", 1},
+    {"kernel", 'k', "NAME", 0, "Kernel profile that is completed (the one nearest to the running kernel)", 1},
     {"name", OPT_NAME, "NAME", 0, "machine.name and kernel.name in the files (the file names' own)", 1},
     {0}};
 
@@ -331,6 +333,21 @@ static int look_ahead(const struct request *r, const struct wb_key_registry *key
     return preflight_outputs("wakebal calibrate", &r->o, more, NULL);
 }
 
+/* Without -k: the shipped profile that is nearest to the kernel that runs here, or the newest known. */
+static void choose_kernel(struct request *r)
+{
+    static const char fallback[] = "linux-6.18";
+    struct host_identity id;
+    size_t n = 0;
+    char **names = wb_scenario_list("kernels", &n);
+    host_identify(NULL, &id);
+    if (!names || !host_profile(&id, names, n, r->nearest)) memcpy(r->nearest, fallback, sizeof fallback);
+    if (names) wb_scenario_list_free(names);
+    r->kernel = r->nearest;
+    if (!r->check && !r->o.quiet)
+        fprintf(stderr, "Kernel profile: %s, for %s; -k names another\n", r->kernel, id.kernel);
+}
+
 static int measure(struct request *r, const struct wb_topology *topo, struct probe_set *p, struct host_load *during,
                    struct wb_diag *d)
 {
@@ -365,6 +382,7 @@ static int run(struct request *r, const struct wb_key_registry *keys, struct wb_
     struct probe_set p = {0};
     struct host_load during = {0};
     struct calib c;
+    if (!r->kernel) choose_kernel(r);
     struct calib_env env = {.models = cli_models(), .keys = keys, .stop = &out_stop, .kernel_base = r->kernel};
     if (!topo) return EXIT_INVALID;
     out_catch_signals();
@@ -386,7 +404,7 @@ static int run(struct request *r, const struct wb_key_registry *keys, struct wb_
 
 int verb_calibrate(int argc, char **argv)
 {
-    struct request r = {.rounds = ROUNDS, .gate = "warn", .kernel = "linux-6.18"};
+    struct request r = {.rounds = ROUNDS, .gate = "warn"};
     const struct cli_spec spec = {
         .usage = "[--agree NAME NAME...]",
         .doc =
@@ -396,7 +414,8 @@ int verb_calibrate(int argc, char **argv)
             "What no probe isolates is fitted by simulating the probe."
             "\vWith -o NAME the files are NAME-machine.cfg and NAME-kernel.cfg (calibrated-...); -k names the kernel "
             "profile "
-            "that is completed (linux-6.18). Takes about 40 s; nothing is changed on the machine. Examples:\n"
+            "that is completed; without it that is the newest that is not newer than the running kernel. Takes about "
+            "40 s; nothing is changed on the machine. Examples:\n"
             "  wakebal calibrate -o me\n"
             "  wakebal run pipe -m me-machine.cfg -k me-kernel.cfg\n"
             "  wakebal calibrate --check me\n"

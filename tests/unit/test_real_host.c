@@ -8,6 +8,7 @@
 #include "host_check.h"
 #include "host_check_inner.h"
 #include "host_file.h"
+#include "host_profile.h"
 
 /* A machine made of files. */
 static char root[64];
@@ -362,6 +363,38 @@ static void test_here(void **state)
     host_report_free(&r);
 }
 
+static void wants_profile(const char *kernel, const char *boot, const char *want)
+{
+    char *const names[] = {"linux-6.18-packed", "linux-2.6.22-i386", "linux-2.6.22", "linux-2.6.35", "linux-6.12",
+                           "linux-6.18",        "freebsd-4.7",       "linux-5.4",    "linux-6.6",    "linux-9"};
+    struct host_identity id = {0};
+    char got[HOST_PROFILE_MAX];
+    snprintf(id.kernel, sizeof id.kernel, "%s", kernel);
+    snprintf(id.boot, sizeof id.boot, "%s", boot);
+    assert_int_equal(host_profile(&id, names, WB_ARRAY_SIZE(names), got), want[0] != 0);
+    assert_string_equal(got, want);
+}
+
+/* The newest that is not newer than the kernel, in the order of numbers, not of letters. */
+static void test_profile(void **state)
+{
+    (void)state;
+    char *const none[] = {"freebsd-4.7", "linux-2.6.22-i386"};
+    struct host_identity id = {.kernel = "Linux 6.12.9"};
+    char got[HOST_PROFILE_MAX];
+    wants_profile("Linux 6.18.44-cloud", "mitigations=auto", "linux-6.18");
+    wants_profile("Linux 6.18.44-cloud", "sched_vcpu_pack=15", "linux-6.18-packed");
+    wants_profile("Linux 6.12.9", "sched_vcpu_pack=15", "linux-6.12");
+    wants_profile("Linux 6.17.0", "", "linux-6.12");
+    wants_profile("Linux 7.0", "", "linux-6.18");
+    wants_profile("Linux 5.15.1", "", "linux-5.4");
+    wants_profile("Linux 2.6.34", "", "linux-2.6.22");
+    wants_profile("Linux 2.6.9", "", "linux-2.6.22");
+    wants_profile("FreeBSD 14.1", "", "");
+    wants_profile("Linux", "", "");
+    assert_false(host_profile(&id, none, WB_ARRAY_SIZE(none), got));
+}
+
 #define IN_ROOT(f) cmocka_unit_test_setup_teardown(f, make_root, drop_root)
 
 int main(void)
@@ -370,7 +403,7 @@ int main(void)
         IN_ROOT(test_empty),   IN_ROOT(test_plain_server),  IN_ROOT(test_changed),
         IN_ROOT(test_virtual), IN_ROOT(test_quota),         IN_ROOT(test_fingerprint),
         IN_ROOT(test_load),    IN_ROOT(test_load_unknown),  cmocka_unit_test(test_load_adds_up),
-        IN_ROOT(test_files),   cmocka_unit_test(test_here),
+        IN_ROOT(test_files),   cmocka_unit_test(test_here), cmocka_unit_test(test_profile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
