@@ -72,10 +72,11 @@ static bool seen_before(const struct wb_config *cfg, const char *source, const s
 static enum wb_unit unit_of(const struct wb_config *cfg, const char *key)
 {
     enum wb_key_type t = wb_cfg_row(cfg, key)->type;
-    return t == WB_KEY_RATE   ? WB_UNIT_RATE
-           : t == WB_KEY_FREQ ? WB_UNIT_FREQ
-           : t == WB_KEY_INT  ? WB_UNIT_COUNT
-                              : WB_UNIT_TIME;
+    return t == WB_KEY_RATE    ? WB_UNIT_RATE
+           : t == WB_KEY_FREQ  ? WB_UNIT_FREQ
+           : t == WB_KEY_INT   ? WB_UNIT_COUNT
+           : t == WB_KEY_RATIO ? WB_UNIT_RATIO
+                               : WB_UNIT_TIME;
 }
 
 static bool fill_overlap(const struct wb_config *const *cfg, uint32_t n, const char *key, struct calib_overlap *o)

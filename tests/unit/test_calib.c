@@ -218,15 +218,17 @@ static void agrees_with_itself(const struct wb_config *cfg)
 {
     const struct wb_config *two[] = {cfg, cfg};
     static struct calib_overlap o[128];
-    uint32_t n = calib_agree(two, 2, o, 128), exits = 0;
+    uint32_t n = calib_agree(two, 2, o, 128), exits = 0, ratios = 0;
     assert_true(n > 10);
     for (uint32_t i = 0; i < n; i++) {
         assert_int_equal(o[i].apart, 0);
         assert_true(o[i].lo[0] <= o[i].value[0] * 1.001 && o[i].value[0] <= o[i].hi[0] * 1.001);
         exits += !strcmp(o[i].key, "machine.idle.i0.exit");
+        ratios += !strcmp(o[i].key, "machine.line.upgrade") && o[i].unit == WB_UNIT_RATIO;
         for (uint32_t k = 0; k < i; k++) assert_string_not_equal(o[i].key, o[k].key);
     }
     assert_int_equal(exits, 1);
+    assert_int_equal(ratios, 1);
 }
 
 /* What is written reads back: the loader takes both files, and every row has its value and its status. */
