@@ -341,10 +341,29 @@ static void print_rules(const struct exp_result *r)
 static void print_option(const char *option, const char *value)
 {
     if (!value) return;
-    const char *quote = strpbrk(value, " ()[];&$*?|<>") ? "'" : "";
+    const char *quote = strpbrk(value, " ()[];&$*?|<>\"'`\\!#~{}") ? "'" : "";
+    char text[256];
+    size_t n = 0;
+    for (; *value && n + 5 < sizeof text; value++) {
+        if (*value == '\'') /* a shell's way to have one within its own kind */
+            for (const char *c = "'\\''"; *c; c++) text[n++] = *c;
+        else
+            text[n++] = *value;
+    }
+    text[n] = 0;
     printf(" %s %s", option, quote);
-    print_safe(value, 200);
+    print_safe(text, 255);
     fputs(quote, stdout);
+}
+
+/* --set and what stands for it (-S, -p, --duration ...). */
+static void print_sets(const struct cli_options *o)
+{
+    for (size_t i = 0; i < o->set_n; i++) {
+        char text[256];
+        (void)snprintf(text, sizeof text, "%s=%s", o->set[i].key, o->set[i].value);
+        print_option("--set", text);
+    }
 }
 
 void run_print_summary(const struct run_view *v)
@@ -384,6 +403,7 @@ void run_print_summary(const struct run_view *v)
            v->profile ? "show timeline" : "run --profile", name);
     print_option("-m", v->o->machine);
     print_option("-k", v->o->kernel);
+    print_sets(v->o);
     putchar('\n');
     free(name);
 }

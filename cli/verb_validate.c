@@ -267,11 +267,16 @@ static void print_dropped(const struct valid_set *v)
 
 static void print_summary(const struct request *r, const struct valid_set *v)
 {
+    if (!v->scored) {
+        printf("\nNothing could be compared: no real run was kept\n");
+        print_dropped(v);
+        return;
+    }
     printf("\n%u of %u predictions right (%.0f %%), median |error| %.1f %%, %u of %u medians and %u of %u single runs "
            "inside the "
            "95 %% interval\n",
-           v->right, v->scored, v->scored ? 100.0 * v->right / v->scored : 0, v->median_error * 100, v->covered,
-           v->scored, v->runs_covered, v->runs);
+           v->right, v->scored, 100.0 * v->right / v->scored, v->median_error * 100, v->covered, v->scored,
+           v->runs_covered, v->runs);
     print_figures(v);
     print_dropped(v);
     printf("%u of %u orderings that are really apart are inverted\n", v->inversions, v->pairs);
@@ -386,7 +391,8 @@ static int measure_and_compare(struct request *r, struct valid_set *v, struct va
     rc = write_json(r, v, env, true);
     if (rc != EXIT_FINE) return rc;
     if (done == -EINTR) return out_stop_exit_code();
-    return !v->scored || (double)v->right < r->floor * v->scored ? EXIT_TOLERANCE : EXIT_FINE;
+    if (!v->scored) return EXIT_PERMISSION;
+    return (double)v->right < r->floor * v->scored ? EXIT_TOLERANCE : EXIT_FINE;
 }
 
 /* Predictions from a calibration that does not explain its own probes say little: that is said before anything else. */

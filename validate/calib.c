@@ -19,7 +19,9 @@ int calib_make(const struct calib_env *env, const struct wb_topology *topo, cons
     if (gmtime_r(&now, &tm)) strftime(c->date, sizeof c->date, "%Y-%m-%d", &tm);
     host_identify(NULL, &c->host);
     calib_direct(c, p);
+    calib_rows_within(c, env->keys);
     int rc = calib_fit(env, p, c, d);
+    calib_rows_within(c, env->keys);
     if (rc) calib_free(c);
     return rc;
 }

@@ -122,6 +122,11 @@ uint32_t calib_agree(const struct wb_config *const *cfg, uint32_t n, struct cali
 /* --- calib_rows.c --- */
 struct calib_row *calib_add(struct calib *c, const char *key, enum wb_unit unit);
 void calib_direct(struct calib *c, const struct probe_set *p);
+/* v (base units), or the end of what the key may be when it lies beyond: beside much other load figures do, and a file
+ * that does not load helps nobody. */
+double calib_within(const struct wb_key_registry *keys, const char *key, enum wb_unit unit, double v);
+/* Value and interval of every row. */
+void calib_rows_within(struct calib *c, const struct wb_key_registry *keys);
 /* --- calib_fit.c --- */
 int calib_fit(const struct calib_env *env, const struct probe_set *p, struct calib *c, struct wb_diag *d);
 /* --- calib_sim.c --- */

@@ -151,7 +151,8 @@ static size_t settings(const struct fit *f, const gsl_vector *x, struct wb_overr
         for (const char *at = unknowns[i].keys; next_key(&at, key[n], 72); k++) {
             double cost = unknowns[i].ns ? v * 1e3 : f->base[k] * v;
             if (f->base[k] <= 0 && !unknowns[i].ns) continue;
-            wb_format_exact(value[n], 40, (int64_t)llround(cost), is_rate(key[n]) ? WB_UNIT_RATE : WB_UNIT_TIME);
+            enum wb_unit unit = is_rate(key[n]) ? WB_UNIT_RATE : WB_UNIT_TIME;
+            wb_format_exact(value[n], 40, (int64_t)llround(calib_within(f->env->keys, key[n], unit, cost)), unit);
             set[n] = (struct wb_override){.key = key[n], .value = value[n], .from = "calibration"};
             n++;
         }

@@ -31,6 +31,31 @@ const struct calib_row *calib_find(const struct calib *c, const char *key)
     return NULL;
 }
 
+/* NAN when the text is none or in another unit. */
+static double limit(const char *text, enum wb_unit unit)
+{
+    int64_t v;
+    const char *why;
+    size_t at;
+    return text && !wb_parse_quantity(text, unit, &v, &why, &at) ? (double)v : NAN;
+}
+
+double calib_within(const struct wb_key_registry *keys, const char *key, enum wb_unit unit, double v)
+{
+    const struct wb_key *row = wb_keys_find(keys, key, NULL);
+    return row ? fmin(fmax(v, limit(row->min, unit)), limit(row->max, unit)) : v; /* NAN limits nothing */
+}
+
+void calib_rows_within(struct calib *c, const struct wb_key_registry *keys)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        struct calib_row *r = &c->row[i];
+        r->value = calib_within(keys, r->key, r->unit, r->value);
+        r->lo = calib_within(keys, r->key, r->unit, r->lo);
+        r->hi = calib_within(keys, r->key, r->unit, r->hi);
+    }
+}
+
 /* figure -> key; with a tail the distance stands between key and tail. scale: figure's unit to the key's. */
 static const struct {
     const char *figure, *key;

@@ -33,7 +33,8 @@ static void take(struct wb_sim *s, const struct import *m, struct replay_result 
         for (uint32_t k = 0; k < m->n; k++) {
             if (strcmp(wb_task_name(t), m->task[k].name) != 0) continue;
             const struct wb_task_totals *n = wb_task_totals(t);
-            r->task[k] = (struct replay_task){.run_ns = n->run_total / WB_NS,
+            sim_time going = t->on_cpu ? wb_sim_now(s) - n->run_start : 0; /* until the end, never switched out */
+            r->task[k] = (struct replay_task){.run_ns = (n->run_total + going) / WB_NS,
                                               .wait_ns = n->wait_total / WB_NS,
                                               .switches = n->switches,
                                               .migrations = n->migrations,

@@ -64,6 +64,7 @@ static void account_prev(struct wb_sim *s, struct wb_task *prev, bool queued)
     }
     if (s->totals) {
         s->totals[prev->id].run_total += s->now - s->totals[prev->id].run_start;
+        s->totals[prev->id].run_start = s->now;
         s->totals[prev->id].switches++;
     }
     if (queued) { /* a wakeup during an unlocked switch has counted itself */

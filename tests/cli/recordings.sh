@@ -88,6 +88,9 @@ done
 
 # Recordings as workloads.
 expect 0 'replayed ms' "$w" replay "$pair" -k linux-6.18-packed -m smp2 --under linux-6.1
+# A task that is not switched out until the end has run too.
+ran=$("$w" replay "$traces/guest_612_2s2c2t.txt" -k linux-6.12 | awk '/guestload_/ {print ($3 > 0.9 * $2)}')
+[ "$ran" = 1 ] || { echo "FAILED: replay: guestload_273 is said not to have run"; bad=1; }
 expect 0 'kind = "custom"' "$w" import "$guest" --section pipe4
 "$w" import "$pair" -k linux-6.18-packed -m smp2 -o "$tmp/pair.cfg" -q || { echo "FAILED: import"; bad=1; }
 expect 0 'ok' "$w" check "$tmp/pair.cfg"

@@ -213,6 +213,24 @@ static void test_one_cpu(void **state)
     calib_free(&c);
 }
 
+/* What a busy machine measures may be beyond what a key takes; the files must load all the same. */
+static void test_within(void **state)
+{
+    (void)state;
+    struct calib c = {0};
+    struct calib_row *r = calib_add(&c, "machine.copy.l1", WB_UNIT_RATE);
+    r->value = 1.5e16, r->lo = 5e9, r->hi = 1e18;
+    calib_rows_within(&c, keys);
+    assert_near(r->value, 1e13, 1);
+    assert_near(r->lo, 5e9, 1);
+    assert_near(r->hi, 1e13, 1);
+    assert_near(calib_within(keys, "machine.copy.l1", WB_UNIT_RATE, 0), 1e6, 1);
+    assert_near(calib_within(keys, "kernel.path.schedule", WB_UNIT_TIME, 5e12), 1e12, 1);
+    assert_near(calib_within(keys, "machine.ipi.send", WB_UNIT_TIME, 5e6), 5e6, 1);
+    assert_near(calib_within(keys, "machine.nosuch", WB_UNIT_TIME, 5e15), 5e15, 1);
+    calib_free(&c);
+}
+
 /* Two calibrations with the same intervals meet everywhere; costs count once. */
 static void agrees_with_itself(const struct wb_config *cfg)
 {
@@ -315,7 +333,7 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_recovers), cmocka_unit_test(test_one_cpu),
-                                       cmocka_unit_test(test_files), cmocka_unit_test(test_hollow),
-                                       cmocka_unit_test(test_poor)};
+                                       cmocka_unit_test(test_files),    cmocka_unit_test(test_hollow),
+                                       cmocka_unit_test(test_poor),     cmocka_unit_test(test_within)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -227,13 +227,15 @@ static void one_idle_cpu_keeps_its_tick(void **state)
     assert_int_equal(o->idlers.ilb, 2);
     assert_true(goes_idle(s, 1));
     assert_true(goes_idle(s, 3));
-    s->rq[2].need_resched = true; /* gets work: gives up */
+    s->rq[2].need_resched = true; /* gets work: its tick never stood, so it is still the owner */
     o1_policy.idle_exit(fake_exec(s, 2), &s->rq[2]);
+    assert_int_equal(o->idlers.ilb, 2);
+    fake_running(s, 2, 0);
+    fake_ticks(s, 2, 1); /* first busy tick: gives up, nominates the first of the mask */
     assert_int_equal(o->idlers.ilb, WB_NO_CPU);
     assert_false(wb_mask_test(&o->idlers.mask, 2));
-    fake_running(s, 2, 0);
-    fake_ticks(s, 2, 1); /* first busy tick nominates the first of the mask */
     assert_true(s->rq[1].need_resched);
+    o1_policy.idle_exit(fake_exec(s, 1), &s->rq[1]); /* its tick comes back, and it finds nothing to run */
     s->rq[1].need_resched = false;
     assert_false(goes_idle(s, 1));
     assert_int_equal(o->idlers.ilb, 1);

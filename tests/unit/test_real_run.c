@@ -245,7 +245,7 @@ static void test_windows(void **state)
     s.duration_ns = 200000000;
     struct real_result r = run(&s);
     assert_int_equal(r.window_ns, 10000000);
-    assert_in_range(r.window_n, 1, 60);
+    assert_in_range(r.window_n, 1, REAL_WINDOWS_MAX); /* 20, more when a busy machine stops late */
     double sum = 0, one, two, mixed;
     for (uint32_t i = 0; i < r.window_n; i++) sum += r.window[i].ops;
     assert_true(sum > 0 && sum <= (double)r.ops);

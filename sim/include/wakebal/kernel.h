@@ -67,7 +67,7 @@ uint32_t wb_task_pid_line(struct wb_task *t);
 
 /* What a task came to since it started; kept when wb_run_options.task_totals asks for it, else NULL. */
 struct wb_task_totals {
-    sim_time run_start;  /* when it last got a CPU */
+    sim_time run_start;  /* when it last got or lost a CPU: one that is on_cpu has run since */
     sim_time run_total;  /* time on CPU, up to its last switch */
     sim_time wait_total; /* time runnable but not running */
     uint32_t switches, migrations, wakeups;
