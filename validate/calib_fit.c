@@ -474,6 +474,9 @@ int calib_fit(const struct calib_env *env, const struct probe_set *p, struct cal
     gsl_error_handler_t *old = gsl_set_error_handler_off();
     remember_costs(&f);
     int rc = run_stages(&f, p, far);
+    if (rc && !wb_diag_count(d, WB_ERROR) && !(env->stop && *env->stop))
+        wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){0}, "calibrate again when the machine has less to do",
+                    "no costs were found that explain the probes: what was measured makes no sense together");
     gsl_set_error_handler(old);
     calib_sim_free(f.sim);
     if (!rc && far) {
