@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-OURS = ("-flto", "-ffat-lto-objects", "-fno-fat-lto-objects")   # what the other does not know
+OURS = ("-flto", "-ffat-lto-objects", "-fno-fat-lto-objects", "-mmemset-strategy=")   # what the other does not know
 
 
 def command(entry, clang):
