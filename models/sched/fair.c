@@ -81,6 +81,8 @@ static void read_switches(struct fair_sim *f, const struct wb_config *cfg)
     f->child_runs_first = fair_given_bool(cfg, "policy.child_runs_first", f->v->child_runs_first);
     f->compat_yield = fair_given_bool(cfg, "policy.compat_yield", false);
     f->lazy = fair_given_bool(cfg, "policy.preempt_lazy", false) && f->v->lazy;
+    f->drops_delayed = fair_given_bool(cfg, "policy.wakeup_drops_delayed", false);
+    f->fork_waits = fair_given_bool(cfg, "policy.fork_waits", false);
     f->nohz = fair_given_bool(cfg, "policy.nohz", f->v->release != FAIR_2_6_23);
 }
 

@@ -270,21 +270,39 @@ static enum fair_rule why_not(const struct fair_sim *f, const struct fair_rq *r,
     return picked == r->curr && guarded(f, picked) ? FAIR_R_EEVDF_PROTECTED : FAIR_R_EEVDF_LATER;
 }
 
+/* Who would run next. pick_next_entity() from the wakeup (policy.wakeup_drops_delayed): a sleeper that is found has
+ * paid its debt and is in nobody's way, so it is dequeued for good. NULL: the wakee was one, and nobody is left. */
+static const struct fair_task *next_to_run(struct wb_exec *x, struct wb_rq *rq, bool may_protect)
+{
+    const struct fair_sim *f = fair_of(x);
+    struct fair_rq *r = fair_rq(rq);
+    while (r->nr) {
+        struct fair_task *p = pick_eevdf(f, r, may_protect);
+        if (!p->delayed || !f->drops_delayed) return p;
+        wb_finish_dequeue(x, rq, p->t);
+    }
+    return NULL;
+}
+
 static bool preempts(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p, uint32_t wake_flags, wb_rule *rule)
 {
     const struct fair_sim *f = fair_of(x);
     struct fair_rq *r = fair_rq(rq);
     struct fair_task *curr = r->curr;
-    (void)wake_flags;
     fair_update_curr(x, rq);
     bool shorter = fair_on(f, FAIR_F_PREEMPT_SHORT) && p->slice < curr->slice, v18 = f->v->release == FAIR_6_18;
+    if (f->fork_waits && wake_flags & WB_WF_FORK && !shorter) {
+        *rule = FAIR_R_FORK_WAITS;
+        return false;
+    }
     if (shorter && !v18 && shorter_and_due(r, p, curr)) cancel_protection(f, curr);
-    const struct fair_task *picked = pick_eevdf(f, r, !(shorter && v18));
+    const struct fair_task *picked = next_to_run(x, rq, !(shorter && v18));
     if (picked == p) {
         if (shorter && v18) cancel_protection(f, curr);
         *rule = shorter ? FAIR_R_EEVDF_SHORT : FAIR_R_EEVDF_PICKED;
         return true;
     }
+    if (!picked) return false;
     if (shorter && v18 && fair_on(f, FAIR_F_RUN_TO_PARITY))
         curr->vprot = earlier(curr->vprot, curr->vruntime + fair_virtual(f, least_slice(r), curr));
     *rule = (wb_rule)why_not(f, r, p, picked);

@@ -95,6 +95,15 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
              "send no interrupt. Without it "
              "false.",
      .source = "Linux 6.13 PREEMPT_LAZY, resched_curr_lazy"},
+    {KEY("wakeup_drops_delayed", BOOL),
+     .help = "A wakeup that asks who would run next dequeues the sleepers that it meets there (delayed, debt paid) and "
+             "asks again (7.1; 6.18-stable from May 2026 on). Before, such a sleeper was the answer, and the wakee did "
+             "not preempt. Without it false.",
+     .source = CFS_SRC "check_preempt_wakeup_fair; commit ac8e69e69363, April 2026"},
+    {KEY("fork_waits", BOOL),
+     .help = "A new task does not preempt, unless its slice is shorter (6.19; 6.18-stable from May 2026 on). Without "
+             "it false.",
+     .source = CFS_SRC "check_preempt_wakeup_fair; commit e837456fdca8, November 2025"},
     {KEY("nohz", BOOL),
      .help = "Idle CPUs stop their ticks (CONFIG_NO_HZ, NO_HZ_IDLE). Without it true, in 2.6.23 false (x86_64 got it "
              "with 2.6.24).",
@@ -231,6 +240,8 @@ const struct fair_knob fair_knobs[] = {
     {"policy.child_runs_first", FAIR_UNTIL(FAIR_6_6)},
     {"policy.compat_yield", FAIR_UNTIL(FAIR_2_6_36)},
     {"policy.preempt_lazy", FAIR_SINCE(FAIR_6_18)},
+    {"policy.wakeup_drops_delayed", FAIR_SINCE(FAIR_6_12)},
+    {"policy.fork_waits", FAIR_SINCE(FAIR_6_18)},
     {"policy.migration_cost", FAIR_SINCE(FAIR_2_6_24)},
     {"policy.nr_migrate", FAIR_SINCE(FAIR_2_6_24)},
     {"policy.wake_idle", FAIR_UNTIL(FAIR_2_6_24)},
