@@ -20,7 +20,6 @@ const char *const fair_rules[FAIR_RULES] = {
     [FAIR_R_VRUNTIME_FAR] = "behind the running task by more than the wakeup granularity: preempts",
     [FAIR_R_VRUNTIME_NEAR] = "not behind the running task by the wakeup granularity: waits",
     [FAIR_R_CHILD_FIRST] = "fork: the child runs before its parent",
-    [FAIR_R_FORK_WAITS] = "fork: a new task does not preempt",
     [FAIR_R_PARENT_FIRST] = "fork: rescheduled, the parent stays in front",
     [FAIR_R_EEVDF_PICKED] = "eligible with the earliest deadline: preempts",
     [FAIR_R_EEVDF_SHORT] = "shorter slice, eligible with the earliest deadline: preempts",
@@ -61,4 +60,5 @@ const char *const fair_rules[FAIR_RULES] = {
     [FAIR_R_LB_MORE] = "goes on with another CPU of the group",
     [FAIR_R_ACTIVE] = "active balance: migration thread pushes a running task",
     FAIR_HOWS(HOW) /* FAIR_R_AT() */
+        [FAIR_R_FORK_WAITS] = "fork: a new task does not preempt",
 };

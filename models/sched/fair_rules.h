@@ -67,7 +67,6 @@ enum fair_rule {
     FAIR_R_VRUNTIME_NEAR,
     FAIR_R_CHILD_FIRST,
     FAIR_R_PARENT_FIRST,
-    FAIR_R_FORK_WAITS,
     FAIR_R_EEVDF_PICKED,
     FAIR_R_EEVDF_SHORT,
     FAIR_R_EEVDF_PROTECTED,
@@ -109,6 +108,7 @@ enum fair_rule {
     FAIR_R_LB_NUMA_KEPT,
     FAIR_R_LB_MORE,
     FAIR_R_ACTIVE,
+    FAIR_R_FORK_WAITS,
     FAIR_RULES
 };
 #define FAIR_R_AT(how, where) ((unsigned)FAIR_R_PLACE + (unsigned)(how)*FAIR_WHERES_N + (unsigned)(where))
