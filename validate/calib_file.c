@@ -185,6 +185,15 @@ static void put_functions(FILE *out, const struct calib *c)
     if (open) fprintf(out, "};\n");
 }
 
+/* Whether the kernel stops an idle CPU's tick at once: it has no driver of idle states (cpuidle_idle_call()), or the
+ * haltpoll governor. Profiles before 5 do so anyway. */
+static bool stops_tick_at_once(const struct calib *c)
+{
+    const char *base = c->kernel_base;
+    if (strncmp(base, "linux-", 6) != 0 || strtol(base + 6, NULL, 10) < 5) return false;
+    return !strncmp(c->host.idle, "none/", 5) || strstr(c->host.idle, "/haltpoll") != NULL;
+}
+
 char *calib_kernel_text(const struct calib *c, const char *name)
 {
     char *text = NULL, cost[400];
@@ -195,6 +204,8 @@ char *calib_kernel_text(const struct calib *c, const char *name)
     fprintf(out, "schema = 1;\nbase   = \"%s\";\nname   = \"%s\";\ntitle  = \"%s with the path costs of %s\";\n",
             c->kernel_base, name, c->kernel_base, name);
     if (c->hz) fprintf(out, "hz = %u;\n", c->hz);
+    if (stops_tick_at_once(c))
+        fprintf(out, "policy : { nohz_at_once = true; }; // idle driver and governor: %s\n", c->host.idle);
     put_noise(out, c);
     put_functions(out, c);
     fprintf(out, "path :\n{\n");

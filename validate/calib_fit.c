@@ -33,7 +33,7 @@ static const struct unknown unknowns[] = {
      "kernel.path.vfs_write kernel.path.pipe_write kernel.path.mutex_lock kernel.path.mutex_unlock "
      "kernel.path.wake_up",
      1, PRIOR_SD, false, "one factor for writing to a pipe, and its lock"},
-    {"pipe read", "kernel.path.vfs_read kernel.path.pipe_read", 1, PRIOR_SD, false,
+    {"pipe read", "kernel.path.vfs_read kernel.path.pipe_read kernel.path.pipe_wait", 1, PRIOR_SD, false,
      "one factor for reading from a pipe"},
     {"slot", "kernel.path.pipe_buf", 1, PRIOR_SD, false, "one slot of a pipe, filled or emptied"},
     {"alloc", "kernel.path.alloc_page", 1, PRIOR_SD, false, "getting a page"},
@@ -44,8 +44,7 @@ static const struct unknown unknowns[] = {
      "string moves within L2 and L3, times one factor for what the kernel's copy of whole pages adds"},
     {"wake", "kernel.path.try_to_wake_up kernel.path.enqueue_task kernel.path.place_entity", 1, PRIOR_SD, false,
      "one factor for waking on the own CPU"},
-    {"sleep", "kernel.path.dequeue_task kernel.path.prepare_to_wait kernel.path.finish_wait kernel.path.pipe_wait", 1,
-     PRIOR_SD, false, "one factor for going to sleep"},
+    {"sleep", "kernel.path.dequeue_task", 1, PRIOR_SD, false, "leaving the run queue to sleep"},
     {"switch",
      "kernel.path.schedule kernel.path.context_switch kernel.path.switch_mm kernel.path.pick_next_entity "
      "kernel.path.update_curr",

@@ -200,6 +200,37 @@ static void put_life(struct calib *c, const struct probe_set *p)
     }
 }
 
+/* Stopping the tick of a CPU that goes idle programs the timer for the next event there is, starting it again does so
+ * for the next tick (tick_nohz_stop_tick, tick_nohz_restart): what else they do is small beside a trap, and counted to
+ * entering and leaving idle. */
+static void put_timer(struct calib *c, const struct probe_set *p)
+{
+    static const char *const keys[] = {"kernel.path.tick_nohz_stop", "kernel.path.tick_nohz_restart"};
+    const struct probe_figure *f = figure_of(p, "timer_program");
+    for (size_t i = 0; f && i < WB_ARRAY_SIZE(keys); i++) {
+        put_time(c, keys[i], f, 1, 0);
+        snprintf(c->row[c->n - 1].method, sizeof c->row[0].method, "programming the timer once: %s; median of %u",
+                 probe_method(f->name), f->n);
+    }
+}
+
+/* A place in a wait queue. poll() takes and drops a reference on the file besides and both sides take the queue's lock:
+ * four locked operations, which the model counts apart. How the rest divides is the base profile's: two to one. */
+static void put_wait(struct calib *c, const struct probe_set *p)
+{
+    static const struct {
+        const char *key;
+        double share;
+    } part[] = {{"kernel.path.prepare_to_wait", 2 / 3.0}, {"kernel.path.finish_wait", 1 / 3.0}};
+    const struct probe_figure *f = figure_of(p, "wait_entry"), *locked = figure_of(p, "line_rmw");
+    for (size_t i = 0; f && i < WB_ARRAY_SIZE(part); i++) {
+        put_time(c, part[i].key, f, part[i].share, locked ? 4 * locked->median : 0);
+        snprintf(c->row[c->n - 1].method, sizeof c->row[0].method,
+                 "%.0f %% of a place in a wait queue, taken and left: %s; median of %u", part[i].share * 100,
+                 probe_method(f->name), f->n);
+    }
+}
+
 /* How long throwing away the other copy takes, against the move of the line; and how many are in flight when lines that
  * others have copies of are written in order. The nearest distance tells. */
 static void put_upgrades(struct calib *c, const struct probe_set *p)
@@ -272,6 +303,8 @@ void calib_direct(struct calib *c, const struct probe_set *p)
     put_syscall(c, p);
     put_calls(c, p);
     put_life(c, p);
+    put_timer(c, p);
+    put_wait(c, p);
     put_tick(c, p);
     put_noise(c, p);
 }

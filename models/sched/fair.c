@@ -84,6 +84,7 @@ static void read_switches(struct fair_sim *f, const struct wb_config *cfg)
     f->drops_delayed = fair_given_bool(cfg, "policy.wakeup_drops_delayed", false);
     f->fork_waits = fair_given_bool(cfg, "policy.fork_waits", false);
     f->nohz = fair_given_bool(cfg, "policy.nohz", f->v->release != FAIR_2_6_23);
+    f->nohz_at_once = fair_given_bool(cfg, "policy.nohz_at_once", f->v->release < FAIR_5_4);
 }
 
 /* "NAME 3 ms". */

@@ -234,7 +234,7 @@ struct fair_sim {
     uint64_t latency, min_granularity, wakeup_granularity, batch_wakeup_granularity, idle_min_granularity, base_slice,
         base_slice_unscaled, runtime_limit, stat_granularity, migration_cost;
     uint32_t nr_latency, nr_migrate;
-    bool child_runs_first, compat_yield, lazy, nohz, drops_delayed, fork_waits;
+    bool child_runs_first, compat_yield, lazy, nohz, nohz_at_once, drops_delayed, fork_waits;
     struct fair_slice *slices; /* policy.task_slices */
     uint32_t nslices;
     struct fair_place_sim pl;
@@ -459,7 +459,7 @@ static inline bool fair_idle_cpu(const struct fair_sim *f, const struct wb_rq *r
 void fair_idle_over(const struct fair_sim *f, struct fair_rq *r);
 
 /* ------------------------------------------------------------------ tables */
-#define FAIR_KEYS 57u
+#define FAIR_KEYS 58u
 extern const struct wb_key fair_keys[FAIR_KEYS]; /* both families' rows; listed by the "cfs" policy */
 /* policy.* keys that not every version has, and who has them: fair_keys.c. */
 struct fair_knob {

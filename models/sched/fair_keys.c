@@ -108,6 +108,11 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
      .help = "Idle CPUs stop their ticks (CONFIG_NO_HZ, NO_HZ_IDLE). Without it true, in 2.6.23 false (x86_64 got it "
              "with 2.6.24).",
      .source = "Linux kernel/time/tick-sched.c"},
+    {KEY("nohz_at_once", BOOL),
+     .help =
+         "An idle CPU stops its tick at once, not only after a tick in vain: kernels without a driver of idle states "
+         "(most guests), and the haltpoll governor that does not poll. Without it true up to 2.6.36, false from 5.4.",
+     .source = "Linux kernel/sched/idle.c cpuidle_idle_call; drivers/cpuidle/governors/haltpoll.c haltpoll_select"},
     {KEY("migration_cost", TIME), .unit = "time", .min = "0 ms", .max = "1 s",
      .help = "sched_migration_cost: how long after it ran a task is cache hot, and the scale of avg_idle (2.6.24+). "
              "Without it 0.5 ms.",

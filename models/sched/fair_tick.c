@@ -3,8 +3,10 @@
  *
  * Linux scheduler_tick, task_tick_fair; kernel/time/tick-sched.c. Tickless kernels (2.6.24+ on x86_64) stop an idle
  * CPU's tick. Up to 2.6.36 they do so at once; since 4.17 only if the idle governor expects the CPU to stay idle past
- * the next tick. The governor is not modelled: it is taken to expect that once a tick has come while the CPU was
- * idle, which is where menu and teo end up (assumed).
+ * the next tick. menu and teo are not modelled: they are taken to expect that once a tick has come while the CPU was
+ * idle, which is where they end up (assumed). Without a driver of idle states (cpuidle_idle_call()), and with the
+ * haltpoll governor of guests as long as it does not poll (haltpoll_select(): poll_limit_ns 0), it is at once there
+ * too: policy.nohz_at_once.
  */
 #include "fair.h"
 
@@ -48,7 +50,7 @@ bool fair_idle_enter(struct wb_exec *x, struct wb_rq *rq)
 {
     const struct fair_sim *f = fair_of(x);
     if (!f->nohz || rq->nr_running || rq->need_resched) return false;
-    if (f->v->release >= FAIR_5_4 && !fair_rq(rq)->ticked_idle) return false;
+    if (!f->nohz_at_once && !fair_rq(rq)->ticked_idle) return false;
     return fair_balance_idle_enter(x, rq);
 }
 

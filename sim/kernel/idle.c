@@ -1,4 +1,12 @@
-/* idle.c - the idle task, halting and waking, and the measure of idle CPUs while work waits. */
+/*
+ * idle.c - the idle task, halting and waking, and the measure of idle CPUs while work waits.
+ *
+ * With kernel.idle_watches the loop watches need_resched from its begin until it halts, so over the time that stopping
+ * the tick takes, and again while it starts the tick (Linux kernel/sched/idle.c: do_idle() sets TIF_POLLING_NRFLAG,
+ * call_cpuidle() clears it after tick_nohz_idle_stop_tick(), do_idle() after tick_nohz_idle_exit()). A wakeup in that
+ * time needs no interrupt (set_nr_if_polling()), and the CPU does not halt; but the tick that it has stopped has to be
+ * started again.
+ */
 #include "sim.h"
 
 struct idle_loop {
@@ -17,6 +25,7 @@ static enum wb_ret idle_step(struct wb_exec *x, void *frame)
     struct wb_sim *s = x->sim;
     WB_BEGIN(f);
     for (;;) {
+        cpu_of(x)->rq.polling = s->k.idle_watches;
         while (!wb_need_resched(x)) {
             wb_irq_disable(x);
             wb_charge_fn(x, WB_FN_IDLE_ENTRY);
@@ -31,6 +40,7 @@ static enum wb_ret idle_step(struct wb_exec *x, void *frame)
                 /* A policy whose queue is shared has looked once more and may have found something; an interrupt that
                  * came while the tick was stopped ends the halt at once. */
                 if (!wb_need_resched(x) && !cpu_of(x)->pending) WB_YIELD_(f, WB_HALT);
+                cpu_of(x)->rq.polling = s->k.idle_watches;
                 if (s->ops->idle_exit) s->ops->idle_exit(x, &cpu_of(x)->rq);
                 WB_FLUSH(x, f);
             }
@@ -40,6 +50,8 @@ static enum wb_ret idle_step(struct wb_exec *x, void *frame)
         wb_tick_start(s, x->cpu); /* a tickless kernel has stopped it */
         if (f->stopped) wb_charge_fn(x, WB_FN_TICK_RESTART);
         f->stopped = false;
+        if (s->k.idle_watches) WB_FLUSH(x, f);
+        cpu_of(x)->rq.polling = false;
         WB_CALL(x, f, wb_schedule(x));
     }
     WB_END();

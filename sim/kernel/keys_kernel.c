@@ -72,6 +72,14 @@ static const struct wb_key rows[] = {
      .def = "halt",
      .help = "What an idle CPU does: halt as machine.idle says, or spin and watch for work.",
      .source = "Linux halts; FreeBSD 4 on several CPUs polls, FreeBSD 5.2 halts (machdep.cpu_idle_hlt = 1)"},
+    {.path = "kernel.idle_watches",
+     .type = WB_KEY_BOOL,
+     .def = "false",
+     .help =
+         "The idle loop watches need_resched until the CPU halts: a wakeup while the tick is being stopped needs no "
+         "interrupt.",
+     .source = "Linux kernel/sched/idle.c do_idle, call_cpuidle; TIF_POLLING_NRFLAG. Linux 2.6.15 to 2.6.36 on x86 do "
+               "so too; their files leave it out (not measured)"},
     {.path = "kernel.ttwu",
      .type = WB_KEY_ENUM,
      .choices = "rq_lock pi_lock",

@@ -131,6 +131,7 @@ int profile_read(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *
     k->timer_jiffies = choice(cfg, "kernel.timers", timers) == 1;
     k->one_rq_lock = choice(cfg, "kernel.runqueue_lock", locks) == 1;
     k->idle_poll = choice(cfg, "kernel.idle", idle) == 1;
+    k->idle_watches = wb_cfg_bool(cfg, "kernel.idle_watches");
     k->smp = choice(cfg, "kernel.build", builds) == 0;
     k->locks_to_caller = !strcmp(wb_cfg_str(cfg, "kernel.profile_locks"), "caller");
     k->big_lock = k->smp && wb_cfg_bool(cfg, "kernel.big_lock");

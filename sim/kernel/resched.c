@@ -31,6 +31,8 @@ void kick_send(struct wb_exec *x)
             ipi_send(x, c->id);
             continue;
         }
+        /* Not halted yet: it will not, now (current_clr_polling_and_test() after the tick is stopped). */
+        if (c->mode != CPU_HALT && (c->rq.wake_list || c->nohz_kick)) c->pending |= 1u << IRQ_RESCHED;
         enum wb_distance d = wb_topo_distance(s->topo, x->cpu, c->id);
         event_post(s, s->now + wb_machine_costs(s->machine)->dirty[d].latency, EV_POLLED, c->id, ++c->ipino);
     }

@@ -169,6 +169,7 @@ struct kernel_profile {
     bool big_lock;        /* system calls run under one lock */
     bool locks_to_caller; /* profiles count time in lock functions to who called them */
     bool idle_poll;       /* idle CPUs do not halt */
+    bool idle_watches;    /* the idle loop watches need_resched until it halts */
     uint8_t spin_kind;
     sim_time tick_phase_step;
 };

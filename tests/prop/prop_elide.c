@@ -23,10 +23,12 @@ static const char *const kernels[] = {"linux-2.6.10", "linux-2.6.11", "linux-2.6
 /* Idle CPUs keep their ticks, for as long as they are not due to balance or at all; and as the kernel has it. */
 static const char *policy_of(const char *kernel)
 {
-    static const char *const ticking[] = {"", "nohz = false;", "nohz = false; idle_balance = false;"},
+    static const char *const ticking[] = {"", "nohz = false;", "nohz = false; idle_balance = false;",
+                                          "nohz_at_once = true;"},
                              *const older[] = {"", "", "idle_balance = false;"};
     if (strstr(kernel, "ule")) return "";
-    return (strstr(kernel, "2.6.1") ? older : ticking)[below(3)];
+    if (strstr(kernel, "2.6.1")) return older[below(3)];
+    return ticking[below(strstr(kernel, "2.6.22") ? 3 : 4)];
 }
 
 static const char *const machines[] = {
