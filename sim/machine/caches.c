@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "decay.h"
+#include "shapes.h"
 
 /* ---- pools: the number of the next free thing stands in the free thing ---- */
 
@@ -125,7 +126,7 @@ region_id wb_region_new(struct wb_machine_state *s, uint64_t bytes, const char *
              (unsigned long long)bytes);
     region_id id = s->region_free;
     if (id != WB_NO_REGION) {
-        s->region_free = s->region[id].home;
+        s->region_free = s->region[id].block[0];
     } else {
         WB_CHECK(s->region_fresh < s->sizes.regions, "more than the planned %u regions ('%s')", s->sizes.regions, name);
         id = s->region_fresh++;
@@ -134,7 +135,8 @@ region_id wb_region_new(struct wb_machine_state *s, uint64_t bytes, const char *
     r->name = name_of_region(s, name);
     r->bytes = (uint32_t)bytes;
     r->touches = 0;
-    r->home = WB_NO_CPU;
+    r->home = NO_HOME;
+    r->shape = 0;
     r->nholders = 0;
     return id;
 }
@@ -150,6 +152,7 @@ void wb_region_free(struct wb_machine_state *s, region_id id)
 {
     struct region *r = region_at(s, id);
     WB_CHECK(id < s->sizes.regions, "region %u is a page: wb_page_free", id);
+    shapes_settle(s, r);
     while (r->nholders) {
         struct holder *h = holder_at(s, r, r->nholders - 1u);
         struct cache *c = &s->cache[h->cache];
@@ -159,7 +162,7 @@ void wb_region_free(struct wb_machine_state *s, region_id id)
         holder_drop_last(s, r);
     }
     r->bytes = 0;
-    r->home = s->region_free;
+    r->block[0] = s->region_free;
     s->region_free = id;
 }
 
@@ -176,12 +179,13 @@ uint64_t wb_region_resident(const struct wb_machine_state *s, region_id id, cpu_
     uint64_t least = UINT64_MAX;
     for (uint32_t i = level; i < t->nlevels; i++) {
         uint64_t held = 0;
-        for (uint32_t k = 0; k < r->nholders; k++) {
-            const struct holder *h = holder_at(s, r, k);
-            if (h->cache != wb_topo_cache_of(t, cpu, i)) continue;
-            const struct cache *c = &s->cache[h->cache];
-            uint64_t factor = decay_factor(c->clock - h->stamp, &c->size);
-            held = decay_apply(h->run.bytes, factor) + decay_apply(holder_rest_bytes(s, h), factor);
+        for (uint32_t k = 0; k < shapes_count(s, r); k++) {
+            struct extent rest;
+            const struct holder h = shapes_holder(s, r, k, &rest);
+            if (h.cache != wb_topo_cache_of(t, cpu, i)) continue;
+            const struct cache *c = &s->cache[h.cache];
+            uint64_t factor = decay_factor(c->clock - h.stamp, &c->size);
+            held = decay_apply(h.run.bytes, factor) + decay_apply(rest.len ? rest.bytes : 0, factor);
             held = WB_MIN(r->bytes, held);
         }
         least = WB_MIN(least, held); /* caches nest: an inner copy whose outer one is gone is gone too */

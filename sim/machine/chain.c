@@ -2,6 +2,7 @@
 #include "chain.h"
 
 #include "recall.h"
+#include "shapes.h"
 
 /* What it inserts displaces part of them before it reaches them, which makes it insert more. Two steps of that fixed
  * point are near enough. */
@@ -28,6 +29,7 @@ void chain_insert(const struct stroke *k, struct holder *h, struct share there, 
     h->used = k->r->touches;
     if (!insert && stays(k, h, there)) return;
     uint64_t displaced = cache_insert(c, insert);
+    if (displaced) shapes_end(k->s);
     uint64_t room = insert - displaced;
     if (displaced) {
         uint64_t left = decay_factor(displaced, &c->size);

@@ -32,11 +32,12 @@ static inline struct stroke chain_stroke(struct wb_machine_state *s, cpu_id cpu,
         s, r, &topo->cache_of[(size_t)cpu * topo->nlevels], topo->nlevels, span->offset, span->bytes, access};
 }
 
-/* The holders are the own chain, outermost first as touches make them, and nobody else. */
+/* The holders are the own chain, outermost first as touches make them, and nobody else. A region that has a shape may
+ * or may not be so: shapes.h does it. */
 static inline bool chain_is_alone(const struct stroke *k)
 {
     uint32_t n = k->nlevels;
-    if (k->r->nholders != n || n > HOLDERS_BLOCK) return false;
+    if (k->r->nholders != n || n > HOLDERS_BLOCK || k->r->shape) return false;
     const struct holder *h = holders_first(k->s, k->r);
     for (; n; n--, h++)
         if (h->cache != k->cache[n - 1]) return false;

@@ -85,10 +85,12 @@ struct holder {
 #define HOLDERS_BLOCK 3u
 #define HOLDER_BLOCKS ((HOLDERS + HOLDERS_BLOCK - 1) / HOLDERS_BLOCK)
 #define CACHES_MAX 65535u
+#define NO_HOME UINT16_MAX
 struct region {
     uint32_t bytes;
-    uint32_t home; /* node, WB_NO_CPU before the first touch; in a free list: the next id */
-    uint32_t block[HOLDER_BLOCKS];
+    uint16_t home;                 /* node, NO_HOME before the first touch */
+    uint16_t shape;                /* if not 0, the holders are what it says (shapes.h) */
+    uint32_t block[HOLDER_BLOCKS]; /* in a free list: the next id */
     uint16_t touches;
     uint8_t nholders;
     uint8_t name; /* number of it */
@@ -178,6 +180,7 @@ struct wb_machine_state {
     struct cache *cache;
     struct recall *recall; /* [RECALL_PLACES] */
     struct shared *shared; /* [SHARED_PLACES] */
+    struct shapes *shapes;
     struct region *region; /* sizes.regions, then sizes.pages */
     const char *region_name[REGION_NAMES];
     uint32_t region_names;

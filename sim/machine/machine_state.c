@@ -1,5 +1,6 @@
 /* machine_state.c - the one block of memory that a run's hardware state lives in. */
 
+#include "shapes.h"
 #include "shared.h"
 #include "reserve.h"
 
@@ -45,6 +46,7 @@ static size_t lay_out(struct wb_machine_state *s, struct layout *l, const struct
     s->cache = piece(l, t->ncaches, sizeof *s->cache);
     s->recall = piece(l, RECALL_PLACES, sizeof *s->recall);
     s->shared = piece(l, SHARED_PLACES, sizeof *s->shared);
+    s->shapes = piece(l, 1, sizeof *s->shapes);
     s->region = piece(l, (size_t)z->regions + z->pages, sizeof *s->region);
     s->blocks.room = (uint32_t)WB_MIN(HOLDER_BLOCKS * ((uint64_t)z->regions + z->pages) + 1, UINT32_MAX);
     s->block = piece(l, s->blocks.room, sizeof *s->block);
@@ -94,6 +96,7 @@ struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machin
     caches_init(s);
     pages_init(s);
     lines_init(s);
+    s->shapes->over = s->sizes.regions > SHAPE_REGIONS;
     bus_init(s);
     return s;
 }

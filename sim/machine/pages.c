@@ -125,7 +125,7 @@ static region_id given(struct wb_machine_state *s, uint32_t id)
     if (id == WB_NO_REGION) return id;
     if (id == FRESH) {
         id = s->sizes.regions + s->pages_given++;
-        s->region[id] = (struct region){.bytes = s->sizes.page_bytes, .home = WB_NO_CPU};
+        s->region[id] = (struct region){.bytes = s->sizes.page_bytes, .home = NO_HOME};
     }
     holders_prefetch(s, id); /* whoever gets it touches it */
     s->page_note[id - s->sizes.regions] = (struct wb_page_note){.next = WB_NO_REGION};
@@ -171,8 +171,8 @@ void wb_page_free(struct wb_machine_state *s, cpu_id cpu, region_id page)
     struct page_list *hot = &s->page_cpu[cpu];
     uint32_t returned = hot->count >= s->sizes.page_high ? WB_MIN(s->sizes.page_batch, hot->count) : 0;
     for (uint32_t i = 0; i < returned; i++) {
-        uint32_t cold = pop_tail(s, hot), home = cold == FRESH ? WB_NO_CPU : s->region[cold].home;
-        if (home == WB_NO_CPU) home = s->m->topo->level[WB_LVL_NODE].of[cpu];
+        uint32_t cold = pop_tail(s, hot), home = cold == FRESH ? NO_HOME : s->region[cold].home;
+        if (home == NO_HOME) home = s->m->topo->level[WB_LVL_NODE].of[cpu];
         push_head(s, &s->page_zone[home], cold);
     }
     push_head(s, hot, page);

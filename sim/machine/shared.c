@@ -18,7 +18,7 @@ bool shared_key_of(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, 
     struct wb_machine_state *s = k->s;
     uint32_t n = k->r->nholders;
     if (!n || n > SHARED_HOLDERS || k->nlevels > SHARED_LEVELS || k->n < RECALL_MIN || k->n >> ROOM_BITS) return false;
-    if (cpu > UINT16_MAX || k->r->home > UINT16_MAX) return false;
+    if (cpu > UINT16_MAX) return false;
     key->span = (uint64_t)k->n << 32 | k->off;
     key->who =
         (uint64_t)k->r->home << 48 | (uint64_t)cpu << 32 | (uint64_t)k->access << 16 | (uint64_t)pattern << 8 | n;

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "shapes.h"
 #include "shared.h"
 
 /* The outermost cache of another chain that has some of the span and that we do not share: it answers for that chain,
@@ -339,10 +340,29 @@ __attribute__((noinline)) static void learn_shared(struct toucher *t, const stru
     shared_learn(&t->k, key, &before, t->out);
 }
 
+/* Anything else. */
+WB_APART static void touch_new(struct toucher *t)
+{
+    struct shared_key key;
+    struct shape_before before;
+    if (t->k.r->home == NO_HOME) t->k.r->home = (uint16_t)t->m->topo->level[WB_LVL_NODE].of[t->cpu];
+    if (WB_UNLIKELY(t->k.s->by_the_book)) {
+        touch_by_the_book(t);
+        return;
+    }
+    shapes_settle(t->k.s, t->k.r);
+    before.from = 0;
+    if (t->brief) shapes_before(&t->k, t->out, &before);
+    if (before.from || !t->brief || !shared_key_of(&t->k, t->cpu, t->pattern, &key))
+        touch_shared(t);
+    else if (!shared_recall(&t->k, &key, t->out))
+        learn_shared(t, &key);
+    if (before.from) shapes_learn(&t->k, t->cpu, t->pattern, &before, t->out);
+}
+
 /* Everything of one span but the core time. */
 static void touch_span(struct toucher *t)
 {
-    struct shared_key key;
     if (!t->k.n) return;
     if (chain_is_alone(&t->k) && WB_LIKELY(!t->k.s->by_the_book)) {
         t->missing = chain_touch_alone(&t->k, t->out->hit_bytes);
@@ -350,13 +370,7 @@ static void touch_span(struct toucher *t)
         return;
     }
     t->k.r->touches++;
-    if (t->k.r->home == WB_NO_CPU) t->k.r->home = t->m->topo->level[WB_LVL_NODE].of[t->cpu];
-    if (WB_UNLIKELY(t->k.s->by_the_book))
-        touch_by_the_book(t);
-    else if (!t->brief || !shared_key_of(&t->k, t->cpu, t->pattern, &key))
-        touch_shared(t);
-    else if (!shared_recall(&t->k, &key, t->out))
-        learn_shared(t, &key);
+    if (!t->k.r->shape || !t->brief || !shapes_recall(&t->k, t->cpu, t->pattern, t->out)) touch_new(t);
 }
 
 /* Nothing yet. nstages says that the stages are not there. */
