@@ -50,6 +50,7 @@ static json_t *bare_value(struct wb_key_registry *keys, const struct wb_key *k)
     case WB_KEY_INT: return integer_of(k);
     case WB_KEY_BOOL: return typed("boolean");
     case WB_KEY_ENUM: return choices_of(keys, k);
+    case WB_KEY_VERSION: return json_pack("{s:s,s:s}", "type", "string", "pattern", "^[0-9a-z.]+$");
     case WB_KEY_RATIO: return either("string", "number");
     case WB_KEY_NUMBER: return either("string", "number");
     case WB_KEY_TABLE: return json_pack("{s:s,s:o}", "type", "array", "items", typed("integer"));

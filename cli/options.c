@@ -222,20 +222,34 @@ static error_t parse_when(struct parse *p, const char *option, const char *arg, 
     return wrong(p, cli_usage_error(p->verb, hint, "--%s '%.100s' is not known", option, arg));
 }
 
+/* A list where one name belongs: several are an axis. Topologies of hwloc may hold commas. */
+static error_t take_one(struct parse *p, const char *option, const char *key, char *arg, const char **to)
+{
+    bool list = strchr(arg, ',') && !strpbrk(arg, ": (") && access(arg, F_OK);
+    *to = arg;
+    if (!list) return 0;
+    char hint[300];
+    bool sweeps = p->spec->groups & CLI_SWEEP;
+    snprintf(hint, sizeof hint,
+             sweeps ? "To compare them: --vary %s=%.200s" : "One at a time; wakebal run compares: --vary %s=%.200s",
+             key, arg);
+    return wrong(p, cli_usage_error(p->verb, hint, "%s takes one name, and '%.200s' is a list", option, arg));
+}
+
 /* ---- dispatch ---- */
 
 static error_t parse_scenario(struct parse *p, int key, char *arg)
 {
     switch (key) {
     case 's': return parse_set(p, arg);
-    case 'm': p->o->machine = arg; return 0;
-    case 'k': p->o->kernel = arg; return 0;
+    case 'm': return take_one(p, "-m", "machine.base", arg, &p->o->machine);
+    case 'k': return take_one(p, "-k", "kernel.base", arg, &p->o->kernel);
     case 'p':
         if (plugin_is_path(arg))
             p->o->plugin = arg;
         else
             set_key(p->o, "kernel.scheduler", arg, "--policy");
-        return 0;
+        return plugin_is_path(arg) ? 0 : take_one(p, "-p", "kernel.scheduler", arg, &(const char *){NULL});
     case 'S': set_key(p->o, "run.seed", arg, "--seed"); return 0;
     case OPT_PRINT_CONFIG: p->o->print_config = true; return 0;
     default: return ARGP_ERR_UNKNOWN;

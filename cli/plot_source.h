@@ -22,7 +22,7 @@ bool plot_source_is_file(const char *path);
 json_t *plot_source_results(const struct plot_source *s, int *rc);
 /* Reproduce a case with the ranges of its costs. NULL: *rc, told. */
 json_t *plot_source_case(const struct plot_source *s, int *rc);
-/* Replication 0 of a scenario with tracing: who ran where in the window (default: the first 300 us of work), and which
+/* Replication 0 of a scenario with tracing: who ran where in the window (default: story.h), and which
  * CPU gave tasks to which (default: all of the run). NULL: *rc, told. */
 json_t *plot_source_timeline(const struct plot_source *s, int *rc);
 json_t *plot_source_migrations(const struct plot_source *s, int *rc);

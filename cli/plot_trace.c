@@ -8,20 +8,20 @@
 
 #include "exit_code.h"
 #include "exp_export.h"
-#include "first_work.h"
 #include "plot_source.h"
 #include "registry.h"
+#include "story.h"
 #include "wakebal/run.h"
 #include "wakebal/traceview.h"
 #include "wakebal/units.h"
 
 #define RING (1u << 18)    /* records: 8 MiB; a step of a millisecond makes far fewer */
-#define ROUND (10 * WB_US) /* the default start is a multiple of it */
-#define SPAN (300 * WB_US)
+#define SPAN (300 * WB_US) /* of a window of which only the begin is named */
 
 struct tracing {
     const struct plot_source *source;
-    sim_time from, until; /* until 0: the end of the run, or SPAN */
+    sim_time from, until; /* until 0: the end of the run */
+    struct story story;   /* why is empty where the window was named */
     const struct wb_config *cfg;
     struct wb_sim *s;
     const struct wb_trace *t;
@@ -147,18 +147,31 @@ static json_t *timeline_of(struct tracing *w)
     w->runs = json_array();
     w->wakes = json_array();
     w->moves = json_array();
-    if (w->source->from) (void)wb_sim_step_to(w->s, w->from);
+    if (w->from) (void)wb_sim_step_to(w->s, w->from);
     note_runners(w);
-    if (!w->source->from) w->from = first_work(w->s, w->t) / ROUND * ROUND; /* a start that one can read */
-    if (!w->until) w->until = w->from + SPAN;
     w->take = take_timeline;
     read_ring(w);
     step_through(w, w->until);
     if (w->ended && wb_sim_now(w->s) > w->from) w->until = WB_MIN(w->until, wb_sim_now(w->s));
     for (cpu_id c = 0; c < w->ncpus; c++) end_run(w, c, w->until);
-    return json_pack("{s:s,s:i,s:f,s:f,s:o,s:o,s:o,s:o}", "schema", "wakebal.timeline/1", "cpus", (int)w->ncpus,
-                     "from_s", seconds(w->from), "until_s", seconds(w->until), "tasks", task_names(w), "runs", w->runs,
-                     "wakes", w->wakes, "moves", w->moves);
+    json_t *doc = json_pack("{s:s,s:i,s:f,s:f,s:o,s:o,s:o,s:o}", "schema", "wakebal.timeline/1", "cpus", (int)w->ncpus,
+                            "from_s", seconds(w->from), "until_s", seconds(w->until), "tasks", task_names(w), "runs",
+                            w->runs, "wakes", w->wakes, "moves", w->moves);
+    if (*w->story.why) json_object_set_new(doc, "about", exp_json_text(w->story.why));
+    return doc;
+}
+
+/* The window of a timeline of which nobody named both ends. */
+static int choose_window(struct tracing *w, struct wb_diag *d)
+{
+    char text[320];
+    if (w->source->from && !w->until) w->until = w->from + SPAN;
+    if (w->until) return 0;
+    if (story_find(w->cfg, 0, &w->story, d)) return -1;
+    w->from = w->story.from;
+    w->until = w->story.to;
+    if (!w->source->o->quiet) fprintf(stderr, "Window: %s\n", story_tell(&w->story, text, sizeof text));
+    return 0;
 }
 
 /* ------------------------------------------------------------------ migrations */
@@ -231,8 +244,9 @@ static void add_names(const struct tracing *w, json_t *doc)
 static json_t *trace_scenario(struct tracing *w, json_t *(*make)(struct tracing *w), struct wb_scenario *sc,
                               struct wb_diag *d)
 {
-    struct wb_run_options run = {.trace_capacity = RING, .trace_from = w->from, .trace_to = w->until};
     w->cfg = wb_scenario_config(sc);
+    if (make == timeline_of && choose_window(w, d)) return NULL;
+    struct wb_run_options run = {.trace_capacity = RING, .trace_from = w->from, .trace_to = w->until};
     w->s = wb_sim_build(w->cfg, cli_models(), 0, &run, d);
     if (!w->s) return NULL;
     w->ncpus = wb_ncpus(w->s);

@@ -30,6 +30,10 @@ int preflight_fail_if(const struct cli_options *o, const struct exp_check *k);
  * EXIT_OUTPUT with the reason printed. */
 int preflight_outputs(const char *verb, const struct cli_options *o, const char *const *more,
                       const char *const *inputs);
+/* -o that names a folder or a study: a name that looks like a single file of another kind is a misunderstanding. The
+ * user can insist with a '/' behind it. study: a file of any ending that is none of ours is a study's. EXIT_FINE or
+ * EXIT_USAGE with the reason printed. */
+int preflight_output_name(const char *verb, const char *output, bool study);
 /* No export goes to the file of the study itself. */
 int preflight_spare(const char *verb, const struct cli_options *o, const char *study);
 

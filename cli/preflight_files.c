@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,6 +136,33 @@ int preflight_outputs(const char *verb, const struct cli_options *o, const char 
         if (one && !rc) rc = one;
     }
     return rc;
+}
+
+int preflight_output_name(const char *verb, const char *output, bool study)
+{
+    static const struct {
+        const char *ending, *wish;
+    } files[] = {{".csv", "--export-csv"},
+                 {".json", "--export-json"},
+                 {".md", "--export-markdown"},
+                 {".dat", "--export-data"},
+                 {".txt", "--trace -o"},
+                 {".html", "wakebal report SCENARIO -o"},
+                 {".png", "wakebal plot SCENARIO -o"},
+                 {".svg", "wakebal plot SCENARIO -o"},
+                 {".pdf", "wakebal plot SCENARIO -o"}};
+    const char *dot = output ? strrchr(output, '.') : NULL;
+    struct stat st;
+    char hint[512];
+    if (!dot || dot == output || !stat(output, &st)) return EXIT_FINE; /* what is there was meant */
+    for (size_t i = 0; i < WB_ARRAY_SIZE(files); i++) {
+        if (strcasecmp(dot, files[i].ending)) continue;
+        snprintf(hint, sizeof hint, "For that file: %s %.200s.   For a folder of that name: -o %.200s/", files[i].wish,
+                 output, output);
+        return cli_usage_error(verb, hint, "-o names a %s, and '%.200s' looks like a file of another kind",
+                               study ? "study (FILE.db, or a folder)" : "folder", output);
+    }
+    return EXIT_FINE;
 }
 
 int preflight_spare(const char *verb, const struct cli_options *o, const char *study)

@@ -27,6 +27,8 @@ struct run_view {
 };
 /* One point: machine, workload, policy, figures, notes, what to try next. */
 void run_print_summary(const struct run_view *v);
+/* A note, broken at blanks so that it keeps to the page; of: the point that it belongs to, or NULL. */
+void run_print_note(const struct exp_note *note, const char *of, const struct out_style *st);
 /* Several points: a table, then who beats whom by how much. */
 void run_print_sweep(const struct run_view *v);
 

@@ -144,6 +144,17 @@ static void print_primary(const struct exp_result *r, const struct out_style *st
                100 * together->sum.mean, 100 * together->sum.min, 100 * together->sum.max);
 }
 
+/* A mean above the p99 looks like a mistake: the few beyond it say what it is made of. */
+static void print_tail(const struct exp_metric *m)
+{
+    char p99[48], max[48];
+    double tail = (double)wb_hist_quantile(m->hist, 990000) * 1e-12;
+    printf("   p99 %s", exp_format_value(p99, sizeof p99, tail, "s"));
+    if (m->sum.mean > tail)
+        printf("   max %s   (the mean is above p99: fewer than 1 in 100 are so long that they make it)",
+               exp_format_value(max, sizeof max, (double)m->hist->max * 1e-12, "s"));
+}
+
 /* Other figures that workloads are run for. */
 static void print_others(const struct exp_result *r)
 {
@@ -158,9 +169,7 @@ static void print_others(const struct exp_result *r)
             title_of(name, sizeof name, m->name);
         char *safe = exp_text_terminal(name, 40);
         printf("  %-24s %s", safe, exp_format_value(value, sizeof value, m->sum.mean, m->unit));
-        if (m->hist && m->hist->count)
-            printf("   p99 %s",
-                   exp_format_value(value, sizeof value, (double)wb_hist_quantile(m->hist, 990000) * 1e-12, "s"));
+        if (m->hist && m->hist->count) print_tail(m);
         putchar('\n');
         free(safe);
         shown++;
@@ -304,13 +313,12 @@ static void print_invariants(const struct run_view *v, const struct exp_result *
     print_undone(v, r);
 }
 
-/* Break a note at blanks so that it keeps to the page. */
-static void print_note(const struct exp_note *note, const struct out_style *st)
+void run_print_note(const struct exp_note *note, const char *of, const struct out_style *st)
 {
-    char *text = exp_text_terminal(note->text, 1000);
+    char *text = exp_text_terminal(note->text, 1000), *all = wb_text("%s%s%s", of ? of : "", of ? ": " : "", text);
     size_t column = 0;
     printf("  %sNote %s%s: ", st->warn, note->code, st->off);
-    for (char *word = text, *end; *word; word = end) {
+    for (char *word = all, *end; *word; word = end) {
         size_t len = strcspn(word, " ");
         end = word + len + strspn(word + len, " ");
         if (column && column + len > LINE_COLUMNS - 14) printf("\n%13s", ""), column = 0;
@@ -319,12 +327,13 @@ static void print_note(const struct exp_note *note, const struct out_style *st)
     }
     putchar('\n');
     free(text);
+    free(all);
 }
 
 static void print_notes(const struct exp_result *r, const struct out_style *st)
 {
     if (r->nnotes) putchar('\n');
-    for (size_t i = 0; i < r->nnotes; i++) print_note(&r->note[i], st);
+    for (size_t i = 0; i < r->nnotes; i++) run_print_note(&r->note[i], NULL, st);
 }
 
 static void print_rules(const struct exp_result *r)

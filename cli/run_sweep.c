@@ -7,6 +7,7 @@
 #include "run_parts.h"
 
 #define COMPARED_MAX 20
+#define IDENTICAL_MAX 200 /* points that are compared each with each */
 
 static const struct exp_metric *primary(const struct exp_result *r)
 {
@@ -173,6 +174,45 @@ static const struct exp_result *best_point(const struct exp_study *s, const stru
     return best;
 }
 
+/* Every figure of every replication is the same to the last bit: nothing in which the points differ came into play. */
+static bool identical(const struct exp_result *a, const struct exp_result *b)
+{
+    if (a->nmetrics != b->nmetrics || !a->nmetrics || a->replications != b->replications) return false;
+    for (size_t i = 0; i < a->nmetrics; i++) {
+        const struct exp_metric *x = &a->metric[i], *y = exp_result_find(b, x->instance, x->name);
+        if (!y || x->n != y->n || (x->n && memcmp(x->sample, y->sample, x->n * sizeof *x->sample))) return false;
+    }
+    return true;
+}
+
+/* Groups of points that came out the same, which a reader takes for a mistake. */
+static void print_identical(const struct exp_study *s)
+{
+    bool *told = calloc(s->n, sizeof *told);
+    WB_MEMORY(told, "out of memory for a comparison");
+    for (size_t i = 0, groups = 0; i < s->n && i < IDENTICAL_MAX && groups < 8; i++) {
+        bool first = true;
+        for (size_t k = i + 1; k < s->n && k < IDENTICAL_MAX; k++) {
+            char name[256];
+            if (told[i] || told[k] || !s->result[i] || !s->result[k] || !identical(s->result[i], s->result[k]))
+                continue;
+            told[k] = true;
+            for (size_t side = first ? 0 : 1; side < 2; side++) {
+                point_label(s->result[side ? k : i], name, sizeof name);
+                char *label = exp_text_terminal(name, 100);
+                printf("%s%s", side ? " = " : "\n  Identical: ", label);
+                free(label);
+            }
+            first = false;
+        }
+        if (first) continue;
+        groups++;
+        printf(
+            "\n    in every figure of every replication: nothing in which they differ came into play in these runs\n");
+    }
+    free(told);
+}
+
 static void compare_row(struct out_table *t, const struct exp_result *best, const struct exp_result *other,
                         const char *word)
 {
@@ -185,12 +225,13 @@ static void compare_row(struct out_table *t, const struct exp_result *best, cons
     if (same) snprintf(ratio, sizeof ratio, "the same as");
     if (s.n > 1 && s.hi < 1000) snprintf(range, sizeof range, "(%.2f .. %.2f)", s.lo, s.hi);
     snprintf(verdict, sizeof verdict, "%s (paired, n=%zu)",
-             !s.n                   ? "a figure is missing"
-             : !isfinite(s.mean)    ? "some value is 0"
-             : s.n < 2              ? "one pair only"
-             : same                 ? "within 1 %"
-             : s.lo > 1 || s.hi < 1 ? "significant"
-                                    : "no clear change",
+             !s.n                     ? "a figure is missing"
+             : !isfinite(s.mean)      ? "some value is 0"
+             : s.n < 2                ? "one pair only"
+             : identical(best, other) ? "identical"
+             : same                   ? "within 1 %"
+             : s.lo > 1 || s.hi < 1   ? "significant"
+                                      : "no clear change",
              s.n);
     char label[256];
     point_label(other, label, sizeof label);
@@ -220,6 +261,7 @@ static void print_comparison(const struct run_view *v, const struct exp_metric *
     }
     out_table_print(t, stdout, 4, 1, 140, st->off);
     if (more) printf("    ... and %zu more\n", more);
+    print_identical(v->study);
 }
 
 static void print_notes(const struct run_view *v, const struct out_style *st)
@@ -231,9 +273,9 @@ static void print_notes(const struct run_view *v, const struct out_style *st)
             if (shown++ >= (v->o->verbose ? 1000u : 6u)) continue;
             char name[256];
             point_label(v->study->result[i], name, sizeof name);
-            char *text = exp_text_terminal(note->text, 200), *label = exp_text_terminal(name, 60);
-            printf("%s  %sNote %s%s: %s: %s\n", shown == 1 ? "\n" : "", st->warn, note->code, st->off, label, text);
-            free(text);
+            char *label = exp_text_terminal(name, 60);
+            if (shown == 1) putchar('\n');
+            run_print_note(note, label, st);
             free(label);
         }
     if (shown > 6 && !v->o->verbose) printf("  ... and %zu more notes (-v shows all)\n", shown - 6);

@@ -55,9 +55,9 @@ static void key_head(const struct wb_key_registry *keys, const struct wb_key *k)
 static void key_example(const struct wb_key *k)
 {
     static const char *const value[] = {
-        [WB_KEY_INT] = "4",      [WB_KEY_BOOL] = "true",      [WB_KEY_TIME] = "10us",   [WB_KEY_COST] = "400ns",
-        [WB_KEY_SIZE] = "64KiB", [WB_KEY_RATE] = "6.4GB/s",   [WB_KEY_FREQ] = "1.5GHz", [WB_KEY_RATIO] = "2%",
-        [WB_KEY_CPUS] = "0,2-5", [WB_KEY_DIST] = "exp(10us)",
+        [WB_KEY_INT] = "4",      [WB_KEY_BOOL] = "true",      [WB_KEY_TIME] = "10us",    [WB_KEY_COST] = "400ns",
+        [WB_KEY_SIZE] = "64KiB", [WB_KEY_RATE] = "6.4GB/s",   [WB_KEY_FREQ] = "1.5GHz",  [WB_KEY_RATIO] = "2%",
+        [WB_KEY_CPUS] = "0,2-5", [WB_KEY_DIST] = "exp(10us)", [WB_KEY_VERSION] = "6.12",
     };
     const char *v = (size_t)k->type < WB_ARRAY_SIZE(value) ? value[k->type] : NULL;
     if (k->def && strlen(k->def) < 30 && k->def[0] != '(') v = k->def;

@@ -59,8 +59,13 @@ static const struct argp_option own[] = {
     {"facets", KEY_FACETS, "KEY[,KEY]", 0,
      "A panel for each of its values (lines, heat, windows, cdf, stacks); bars: a group", 4},
     {"only", KEY_ONLY, "KEY=VALUE[,VALUE]", 0, "Only points with this coordinate; may be repeated", 4},
-    {"from", KEY_FROM, "TIME", 0, "timeline, migrations: begin of the window, simulated time", 4},
-    {"to", KEY_TO, "TIME", 0, "Its end (default: 300 us of timeline, the whole run of migrations)", 4},
+    {"from", KEY_FROM, "TIME", 0,
+     "timeline, migrations: begin of the window, simulated time (default: timeline, a little before the first task "
+     "that "
+     "balancing or else a wakeup moves after the warm-up; migrations, the begin of the run)",
+     4},
+    {"to", KEY_TO, "TIME", 0,
+     "Its end (default: a dozen switches of timeline, 300 us after --from; the end of the run of migrations)", 4},
     {0},
 };
 static const char kinds_help[] =

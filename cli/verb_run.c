@@ -137,6 +137,8 @@ static int make_folder(struct run *r)
     const char **to[] = {&r->o.export_json, &r->o.export_csv, &r->o.export_markdown};
     const char *folder = r->o.output;
     if (!folder || r->o.trace) return EXIT_FINE;
+    int rc = preflight_output_name("wakebal run", folder, false);
+    if (rc) return rc;
     if (mkdir(folder, 0777) && errno != EEXIST) {
         char *safe = exp_text_terminal(folder, 200);
         fprintf(stderr, "wakebal: cannot make the folder '%s': %s\nNothing was run.\n", safe, strerror(errno));

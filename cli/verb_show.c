@@ -2,7 +2,7 @@
  * verb_show.c - `wakebal show VIEW SCENARIO`: what a run looks like, in the terminal.
  *
  * Views of the machine (topology, domains) need the simulation built, not run. The others run it with tracing on up
- * to the end of the window; without --from and --to they show the first moments in which something happened.
+ * to the end of the window; without --from and --to they show the moment that story.h finds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "draw_domains.h"
 #include "exit_code.h"
 #include "exp_format.h"
-#include "first_work.h"
 #include "options.h"
 #include "registry.h"
+#include "story.h"
 #include "verbs.h"
 #include "wakebal/run.h"
 #include "wakebal/traceview.h"
@@ -27,6 +27,7 @@ struct show;
 struct view {
     const char *name, *help;
     sim_time span; /* default length of the window; 0 = needs no run */
+    bool stretch;  /* as long as story.h finds, when nobody names a window */
     char *(*draw)(struct show *w);
 };
 struct show {
@@ -34,6 +35,8 @@ struct show {
     const struct view *view;
     const char *from_text, *to_text, *width_text, *cpu_text;
     sim_time from, to; /* to 0 = not given */
+    struct story story;
+    bool told; /* the window is the story's */
     uint32_t width;
     cpu_id cpu;
     struct wb_sim *s;
@@ -92,18 +95,22 @@ static char *draw_domains_of(struct show *w)
 }
 
 static const struct view views[] = {
-    {"timeline", "one row per CPU, one letter per task (300 us)", 300 * WB_US, draw_timeline},
-    {"map", "one line per switch, like perf sched map (1 ms)", WB_MS, draw_map},
-    {"latency", "delays per task, like perf sched latency (100 ms)", 100 * WB_MS, draw_latency},
-    {"timehist", "stays on a CPU with their waits, like perf sched timehist (1 ms)", WB_MS, draw_timehist},
-    {"topology", "CPUs, caches and nodes (also of a machine: its name or file)", 0, draw_topology},
-    {"domains", "sched domains with groups, flags and numbers", 0, draw_domains_of},
+    {"timeline", "one row per CPU, one letter per task (a dozen switches; after --from 300 us)", 300 * WB_US, true,
+     draw_timeline},
+    {"map", "one line per switch, like perf sched map (1 ms)", WB_MS, false, draw_map},
+    {"latency", "delays per task, like perf sched latency (100 ms)", 100 * WB_MS, false, draw_latency},
+    {"timehist", "stays on a CPU with their waits, like perf sched timehist (1 ms)", WB_MS, false, draw_timehist},
+    {"topology", "CPUs, caches and nodes (also of a machine: its name or file)", 0, false, draw_topology},
+    {"domains", "sched domains with groups, flags and numbers", 0, false, draw_domains_of},
 };
 
 /* ------------------------------------------------------------------ options */
 enum { KEY_FROM = 0x1000, KEY_TO, KEY_WIDTH, KEY_CPU };
 static const struct argp_option own[] = {
-    {"from", KEY_FROM, "TIME", 0, "Begin of the window, simulated time (\"1.5 ms\")", 0},
+    {"from", KEY_FROM, "TIME", 0,
+     "Begin of the window, simulated time (\"1.5 ms\"); default: a little before the first task that balancing, or "
+     "else a wakeup, takes to another CPU after the warm-up",
+     0},
     {"to", KEY_TO, "TIME", 0, "End of the window; default: as long as the view says in brackets", 0},
     {"width", KEY_WIDTH, "N", 0, "Columns (default: the terminal's, else 80)", 0},
     {"cpu", KEY_CPU, "N", 0, "Whose domains to show in full (default 0)", 0},
@@ -218,11 +225,14 @@ static int read_options(struct show *w, int argc, char **argv)
 }
 
 /* ------------------------------------------------------------------ running */
-/* Nobody named a window: it begins when the first task gets a CPU. */
-static void find_window(struct show *w)
+/* Nobody named a window. */
+static int find_window(struct show *w, struct wb_diag *d)
 {
-    w->from = first_work(w->s, w->trace);
-    w->to = w->from + w->view->span;
+    if (story_find(w->cfg, w->view->stretch ? 0 : w->view->span, &w->story, d)) return EXIT_INVALID;
+    w->from = w->story.from;
+    w->to = w->story.to;
+    w->told = true;
+    return EXIT_FINE;
 }
 
 /* Step to where recording begins and see who is running: a task that never leaves its CPU has no record. */
@@ -238,7 +248,6 @@ static int run_window(struct show *w)
 {
     w->trace = wb_sim_trace(w->s);
     note_runners(w);
-    if (!w->to) find_window(w);
     (void)wb_sim_step_to(w->s, w->to);
     wb_sim_trace_names(w->s, &w->names);
     w->names.running = w->running;
@@ -272,6 +281,9 @@ static void print_what(const struct show *w)
     char *safe = exp_text_terminal(text, w->width);
     puts(safe);
     free(safe);
+    if (!w->told) return;
+    char window[320];
+    wrap_print(stdout, story_tell(&w->story, window, sizeof window), 0, w->width);
 }
 
 static int show(struct show *w)
@@ -315,11 +327,12 @@ static int show_scenario(struct show *w, const struct wb_key_registry *keys, str
         wb_scenario_free(sc);
         return rc;
     }
+    w->cfg = wb_scenario_config(sc);
+    rc = w->view->span && !w->to ? find_window(w, d) : EXIT_FINE;
     if (w->view->span)
         w->run = (struct wb_run_options){.trace_capacity = RING, .trace_from = w->from, .trace_to = w->to};
-    w->cfg = wb_scenario_config(sc);
-    w->s = wb_sim_build(w->cfg, cli_models(), 0, &w->run, d);
-    if (w->s) rc = show(w);
+    w->s = rc ? NULL : wb_sim_build(w->cfg, cli_models(), 0, &w->run, d);
+    rc = w->s ? show(w) : EXIT_INVALID;
     if (w->s) wb_sim_free(w->s);
     free(w->running);
     wb_scenario_free(sc);

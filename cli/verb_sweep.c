@@ -476,6 +476,7 @@ static int run(struct sweep *w)
     if (w->list || w->o.dry_run) return list_runs(w);
     bool team = study_team && study_team->size > 1;
     rc = look_ahead(w);
+    if (!rc) rc = preflight_output_name(verb, w->o.output, true);
     if (!rc) w->path = study_file(verb, w->o.output, wb_scenario_name(w->s), &w->shard);
     if (!rc && !w->path) rc = EXIT_OUTPUT;
     if (!rc) rc = preflight_spare(verb, &w->o, w->path);

@@ -4,7 +4,8 @@
  *
  * Document wakebal.timeline/1: {"schema", "title", "run": {"id"}, "from_s", "until_s", "cpus": 4, "tasks": ["hog-6",
  * ...], "runs": [[cpu, task, from_s, until_s], ...], "wakes": [[at_s, cpu, ran_s, ran_cpu, task], ...], "moves":
- * [[at_s, from, to, task], ...]}; a task is its index; ran_s null: not before the end.
+ * [[at_s, from, to, task], ...], "about": "what happens here"}; a task is its index; ran_s null: not before the end;
+ * about may be missing.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -112,10 +113,12 @@ static bool prepare_gantt(struct plot_input *in)
     in->width = 1200;
     plan_key(in, g);
     plot_text_into(in->run, sizeof in->run, plot_string(json_object_get(in->doc, "run"), "id"), 20);
+    char about[128] = "";
     size_t wakes = json_array_size(list_of(in, "wakes"));
-    snprintf(in->caption, sizeof in->caption, "replication 0; %zu wakeups%s, %zu migrations", wakes,
+    plot_text_into(about, sizeof about, plot_string(in->doc, "about"), sizeof about - 1);
+    snprintf(in->caption, sizeof in->caption, "replication 0; %zu wakeups%s, %zu migrations%s%s", wakes,
              wakes > ARROWS_MAX ? " (too many for arrows: narrow the window)" : "",
-             json_array_size(list_of(in, "moves")));
+             json_array_size(list_of(in, "moves")), *about ? "; " : "", about);
     in->height = 170 + 22 * g->panels.key_rows + (uint32_t)g->cpus * (g->cpus > 16 ? 24 : 56);
     return true;
 }

@@ -9,8 +9,7 @@
 
 const struct wb_key futex_keys[FUTEX_KEYS] = {
     {.path = "kernel.futex",
-     .type = WB_KEY_STRING,
-     .unit = "kernel version",
+     .type = WB_KEY_VERSION,
      .def = "2.6.11",
      .help = "Kernel version whose futex rules hold: to 4.1 the wake is made under the lock of the hash bucket, from "
              "4.2 on "

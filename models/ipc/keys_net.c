@@ -14,8 +14,7 @@
 
 const struct wb_key net_keys[NET_KEYS] = {
     {.path = "kernel.tcp",
-     .type = WB_KEY_STRING,
-     .unit = "kernel version",
+     .type = WB_KEY_VERSION,
      .def = "2.6.22",
      .help =
          "Kernel version whose TCP rules hold, independent of the scheduler's. Changes came with 2.6.26 (data-ready "

@@ -25,8 +25,8 @@ const struct wb_key pipe_keys[PIPE_KEYS] = {
      .help = "Page size. A pipe slot is one page, so the capacity of a pipe is 16 pages (one page up to 2.6.10).",
      .source = "x86; ia64 kernels were configured with 4, 8, 16 or 64 KiB, 16 KiB by default (arch/ia64/Kconfig)"},
     {.path = "kernel.pipe",
-     .type = WB_KEY_STRING,
-     .unit = "kernel version",
+     .type = WB_KEY_VERSION,
+     .choices = "freebsd",
      .def = "2.6.11",
      .help = "Kernel version whose pipe rules hold, independent of the scheduler's. Changes came with 2.6.11 (ring of "
              "16 pages), 2.6.14 "

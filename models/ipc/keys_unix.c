@@ -15,8 +15,7 @@
 
 const struct wb_key unix_keys[UNIX_KEYS] = {
     {.path = "kernel.unix",
-     .type = WB_KEY_STRING,
-     .unit = "kernel version",
+     .type = WB_KEY_VERSION,
      .def = "2.6.11",
      .help =
          "Kernel version whose AF_UNIX stream rules hold, independent of the scheduler's. Changes came with 2.6.17 "

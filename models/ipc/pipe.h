@@ -51,7 +51,7 @@ enum pipe_wake_writer {
 /* The rules of a kernel version. A row holds from `name` until the next row. */
 struct pipe_rules {
     const char *name;    /* "2.6.11" */
-    uint32_t version;    /* PIPE_VERSION(2, 6, 11) */
+    uint32_t version;    /* IPC_VERSION(2, 6, 11) */
     uint8_t gen;         /* enum pipe_generation */
     uint8_t merge;       /* enum pipe_merge */
     uint8_t wake_writer; /* enum pipe_wake_writer */
@@ -67,7 +67,6 @@ struct pipe_rules {
     bool resizable;       /* F_SETPIPE_SZ */
     const char *text;     /* for help */
 };
-#define PIPE_VERSION(a, b, c) ((uint32_t)(a) << 20 | (uint32_t)(b) << 10 | (uint32_t)(c))
 
 extern const struct pipe_rules pipe_rules[];
 extern const size_t pipe_rules_n;

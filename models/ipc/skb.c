@@ -18,23 +18,6 @@ const size_t skb_rules_n = WB_ARRAY_SIZE(skb_rules);
 #define SMALL_HEAD_BYTES 640u
 #define BLOCK_MAX_BYTES 32768u /* UNIX_SKB_FRAGS_SZ: the largest block that is asked for */
 
-bool ipc_parse_version(const char *text, uint32_t *version)
-{
-    uint32_t part[3] = {0, 0, 0};
-    const char *c = text;
-    for (size_t n = 0; n < 3; n++) {
-        if (*c < '0' || *c > '9') return false;
-        while (*c >= '0' && *c <= '9') {
-            part[n] = part[n] * 10 + (uint32_t)(*c++ - '0');
-            if (part[n] > 1023) return false;
-        }
-        if (!*c) break;
-        if (*c++ != '.' || n == 2) return false;
-    }
-    *version = IPC_VERSION(part[0], part[1], part[2]);
-    return true;
-}
-
 const struct skb_rules *skb_rules_at(uint32_t version)
 {
     const struct skb_rules *found = &skb_rules[0];

@@ -213,11 +213,24 @@ static const struct wb_metric_def figures[] = {
     {"loops", "1/s", WB_BETTER_HIGHER, "Rounds of outermost loops per second, all tasks together."},
     {"COUNTER", "1/s", WB_BETTER_HIGHER, "Counted by the programs, per second."},
     {"STOPWATCH", "s", WB_BETTER_LOWER, "Time between start and stop of this stopwatch."},
+    {"time", "s", WB_BETTER_LOWER, "From the start of the first task until the last one has ended."},
 };
+
+/* A given amount of work of which nothing is counted or timed by itself, as an imported recording: its time is the
+ * figure. */
+static bool is_job(const struct custom *c)
+{
+    uint32_t watches = 0, endless = 0;
+    for (uint32_t i = 0; i < c->ntasks; i++) {
+        watches += c->task[i].prog.nwatches;
+        endless += c->task[i].prog.endless;
+    }
+    return !endless && !watches && !c->ncounters && !c->e.background && !wb_cfg_has(c->e.cfg, "run.duration");
+}
 
 static void make_figures(struct custom *c)
 {
-    const struct wb_metric_spec loops = wb_metric_spec_of(&figures[0]);
+    struct wb_metric_spec loops = wb_metric_spec_of(&figures[0]), time = wb_metric_spec_of(&figures[3]);
     struct wb_sim *s = c->e.s;
     c->progress = wb_sim_alloc(s, (c->ncounters + 1) * sizeof *c->progress);
     for (uint32_t i = 0; i < c->ncounters; i++) {
@@ -225,6 +238,11 @@ static void make_figures(struct custom *c)
         *m = wb_metric_spec_of(&figures[1]);
         m->name = c->counter[i];
         c->progress[i] = wb_progress_new(s, c->e.instance, m);
+    }
+    time.elapsed = true;
+    if (is_job(c)) {
+        (void)wb_progress_new(s, c->e.instance, &time);
+        loops.better = WB_BETTER_NONE;
     }
     c->loops = wb_progress_new(s, c->e.instance, &loops);
     for (uint32_t t = 0; t < c->ntasks; t++)

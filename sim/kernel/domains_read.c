@@ -1,6 +1,7 @@
 /* domains_read.c - the rows of kernel.domains that apply to a build on a machine. */
 #include "domains.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct row_reader {
@@ -143,6 +144,25 @@ static bool applies(const struct row_reader *r, const struct wb_topology *topo)
     return has_word(wb_cfg_str(r->cfg, path(r, "arch")), wb_cfg_str(r->cfg, "kernel.arch"));
 }
 
+/* An architecture that no level names would leave out all that name one, without a word. */
+static int check_arch(struct row_reader *r, size_t n)
+{
+    char named[160] = "";
+    if (!wb_cfg_has(r->cfg, "kernel.arch")) return 0;
+    const char *arch = wb_cfg_str(r->cfg, "kernel.arch");
+    for (r->i = 0; r->i < n; r->i++) {
+        if (!wb_cfg_has(r->cfg, path(r, "arch"))) continue;
+        const char *words = wb_cfg_str(r->cfg, path(r, "arch"));
+        if (has_word(words, arch)) return 0;
+        size_t len = strlen(named);
+        if (!strstr(named, words)) (void)snprintf(named + len, sizeof named - len, "%s%s", len ? " " : "", words);
+    }
+    if (!*named) return 0;
+    wb_cfg_error(r->cfg, r->d, "kernel.arch", wb_cfg_path("the levels of this kernel name: %s", named),
+                 "no level of kernel.domains is built for '%.40s'", arch);
+    return -1;
+}
+
 int domains_read(const struct wb_config *cfg, const struct wb_topology *topo, struct domains_ladder *out,
                  struct wb_diag *d)
 {
@@ -150,6 +170,7 @@ int domains_read(const struct wb_config *cfg, const struct wb_topology *topo, st
     size_t n = wb_cfg_has(cfg, "kernel.domains") ? wb_cfg_count(cfg, "kernel.domains") : 0;
     *out = (struct domains_ladder){.degenerate =
                                        !wb_cfg_has(cfg, "kernel.degenerate") || wb_cfg_bool(cfg, "kernel.degenerate")};
+    if (check_arch(&r, n)) return -1;
     for (r.i = 0; r.i < n; r.i++) {
         if (!applies(&r, topo)) continue;
         if (out->nrows == DOMAINS_ROWS) {

@@ -232,8 +232,8 @@ bool wb_cfg_bool(const struct wb_config *c, const char *path)
 
 const char *wb_cfg_str(const struct wb_config *c, const char *path)
 {
-    unsigned types =
-        T(WB_KEY_STRING) | T(WB_KEY_ENUM) | T(WB_KEY_EXPR) | T(WB_KEY_NUMBER) | T(WB_KEY_CPUS) | T(WB_KEY_DIST);
+    unsigned types = T(WB_KEY_STRING) | T(WB_KEY_ENUM) | T(WB_KEY_EXPR) | T(WB_KEY_NUMBER) | T(WB_KEY_VERSION) |
+                     T(WB_KEY_CPUS) | T(WB_KEY_DIST);
     return need(c, path, types)->v.text;
 }
 

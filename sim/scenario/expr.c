@@ -350,6 +350,7 @@ static bool from_entry(const struct cfg_entry *f, struct wb_value *v)
     case WB_KEY_CPUS:
     case WB_KEY_DIST:
     case WB_KEY_NUMBER:
+    case WB_KEY_VERSION:
     case WB_KEY_EXPR: *v = (struct wb_value){WB_VALUE_STRING, 0, "", f->v.text}; return true;
     case WB_KEY_STRINGS:
     case WB_KEY_TABLE:

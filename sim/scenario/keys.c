@@ -270,6 +270,7 @@ const char *wb_key_type_name(enum wb_key_type type)
         [WB_KEY_GROUP] = "group",
         [WB_KEY_EXPR] = "expression",
         [WB_KEY_NUMBER] = "number or quantity",
+        [WB_KEY_VERSION] = "kernel version",
     };
     WB_CHECK((size_t)type < WB_ARRAY_SIZE(name), "key type %d", (int)type);
     return name[type];
@@ -294,7 +295,8 @@ const char *wb_key_lint(const struct wb_key *row)
     bool group = row->type == WB_KEY_GROUP || row->type == WB_KEY_GROUPS;
     if (row->def && !group && !row->source) return "has a default without a source";
     if (row->def && (row->flags & WB_KEY_REQUIRED)) return "is required and has a default";
-    if (row->choices && row->type != WB_KEY_ENUM) return "has choices but is no enum";
+    if (row->choices && row->type != WB_KEY_ENUM && row->type != WB_KEY_VERSION)
+        return "has choices but is neither an enum nor a version";
     if (row->type == WB_KEY_ENUM && row->choices && row->def && !keys_word_in(row->choices, row->def, strlen(row->def)))
         return "its default is none of its choices";
     if ((row->min || row->max) && !has_scale(row->type)) return "has a range but no scale";

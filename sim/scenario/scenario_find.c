@@ -325,6 +325,8 @@ const char *suggest_file(struct arena *a, const char *name, const char *kind)
     size_t kinds = whole ? WB_ARRAY_SIZE(scenarios) : 1;
     for (size_t i = 0; i < WAYS * kinds; i++) {
         const char *in = whole ? scenarios[i % kinds] : kind, *near = near_name((int)(i / kinds), in, name, a);
+        if (near && !strcmp(near, name)) /* there is one, but not where it is looked for: in a manifest */
+            return "the manifest does not hold this file: it is not whole, take another copy of it";
         if (near) return scan_printf(a, "did you mean '%s'?   (wakebal list %s)", near, in);
     }
     static const char *const parts[][3] = {{"machines", "machine", "-m"}, {"kernels", "kernel", "-k"}};

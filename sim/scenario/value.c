@@ -27,6 +27,7 @@ static const char *const example[] = {
     [WB_KEY_GROUP] = "{ ... }",
     [WB_KEY_EXPR] = "\"text\"",
     [WB_KEY_NUMBER] = "0.6 or \"0.35 s\"",
+    [WB_KEY_VERSION] = "\"6.12\"",
 };
 
 static const char *const type_wanted[] = {
@@ -48,6 +49,7 @@ static const char *const type_wanted[] = {
     [WB_KEY_GROUP] = "a group",
     [WB_KEY_EXPR] = "an expression",
     [WB_KEY_NUMBER] = "a number or quantity",
+    [WB_KEY_VERSION] = "a kernel version",
 };
 
 static int complain(const struct value_context *x, const char *code, struct wb_place at, const char *fix,
@@ -135,7 +137,7 @@ static int wrong_type(const struct value_context *x, const struct wb_key *row, c
     if (row->type == WB_KEY_BOOL)
         return complain(x, "E122", node->at, "write true or false, without quotes",
                         "'%s' wants true or false, found %s", leaf(path), scan_kind_name(node->kind));
-    bool word = row->def && (row->type == WB_KEY_STRING || row->type == WB_KEY_ENUM);
+    bool word = row->def && (row->type == WB_KEY_STRING || row->type == WB_KEY_ENUM || row->type == WB_KEY_VERSION);
     return complain(x, "E122", node->at,
                     scan_printf(x->arena, word ? "for example: %s = \"%s\"" : "for example: %s = %s", leaf(path),
                                 word ? row->def : example[row->type]),
@@ -282,6 +284,48 @@ static int make_enum(const struct value_context *x, const struct wb_key *row, co
     return complain(x, "E125", node->at, fix, "'%s' is no value of '%s'", node->text, leaf(path));
 }
 
+/* Mainline releases; the last is the newest whose rules are modelled. */
+static const struct {
+    unsigned major, minor, last; /* minor only of 2.6, where the third number counts releases */
+} releases[] = {{2, 6, 39}, {3, 0, 19}, {4, 0, 20}, {5, 0, 19}, {6, 0, 18}};
+
+static bool is_version(const char *text)
+{
+    unsigned part[3] = {0};
+    const char *c = text;
+    for (size_t n = 0; n < 3; n++) {
+        size_t digits = strspn(c, "0123456789");
+        if (!digits || digits > 4) return false;
+        for (; digits; digits--) part[n] = part[n] * 10 + (unsigned)(*c++ - '0');
+        if (!*c) break;
+        if (n == 2 || *c++ != '.') return false;
+    }
+    for (size_t i = 0; i < WB_ARRAY_SIZE(releases); i++) {
+        bool old = releases[i].minor; /* 2.6.x; later ones count stable releases there, without an end */
+        if (part[0] != releases[i].major || (old && part[1] != releases[i].minor)) continue;
+        return part[old ? 2 : 1] <= releases[i].last && part[2] < 1024;
+    }
+    return false;
+}
+
+static int make_version(const struct value_context *x, const struct wb_key *row, const char *path,
+                        struct scan_node *node, struct cfg_value *out)
+{
+    if (node->kind != SCAN_STRING) return wrong_type(x, row, path, node);
+    const char *text = out->text = node->text, *words = row->choices ? row->choices : "";
+    if (is_version(text) || (*text && keys_word_in(words, text, strlen(text)))) return 0;
+    char *valid = scan_strdup(x->arena, "", 0);
+    for (size_t i = 0; i < WB_ARRAY_SIZE(releases); i++) {
+        unsigned m = releases[i].major, last = releases[i].last;
+        valid = releases[i].minor
+                    ? scan_printf(x->arena, "%u.%u.0 to %u.%u.%u", m, releases[i].minor, m, releases[i].minor, last)
+                    : scan_printf(x->arena, "%s, %u.0 to %u.%u", valid, m, m, last);
+    }
+    char *fix = scan_printf(x->arena, "valid here: %s%s%s", valid, *words ? ", " : "", words);
+    return complain(x, "E125", node->at, fix, "'%s' = \"%.60s\": no version of Linux whose rules are known", leaf(path),
+                    text);
+}
+
 static int make_cpus(const struct value_context *x, const struct wb_key *row, const char *path, struct scan_node *node,
                      struct cfg_value *out)
 {
@@ -408,6 +452,7 @@ static make_fn *const maker[] = {
     [WB_KEY_ENUM] = make_enum,       [WB_KEY_CPUS] = make_cpus,      [WB_KEY_DIST] = make_dist,
     [WB_KEY_STRINGS] = make_strings, [WB_KEY_TABLE] = make_table,    [WB_KEY_GROUPS] = make_group,
     [WB_KEY_GROUP] = make_group,     [WB_KEY_EXPR] = make_text,      [WB_KEY_NUMBER] = make_number,
+    [WB_KEY_VERSION] = make_version,
 };
 
 /* ---- priced values ---- */

@@ -36,6 +36,75 @@ code 0 $w list kernels
 [ "$(grep -oE '^linux-(5.4|5.15|6.1|6.12) ' "$tmp/out" | tr -d '\n')" = "linux-5.4 linux-5.15 linux-6.1 linux-6.12 " ] ||
     fail "kernels are not in the order of their versions"
 
+# Points that are identical are said to be, with what that means.
+code 0 $w run hog -r 2 --duration 50ms --vary kernel.base=linux-6.12,linux-6.6,linux-6.1
+has "$tmp/out" "identical (paired, n=2)"
+has "$tmp/out" "Identical: base=linux-6.12 = base=linux-6.6 = base=linux-6.1"
+has "$tmp/out" "nothing in which they differ came into play"
+code 0 $w run pipe -r 2 --duration 20ms --warmup none --vary kernel.pipe=2.6.10,2.6.11
+hasnt "$tmp/out" "dentical"
+
+# A list where one name belongs says how several are compared.
+code 2 $w run hog -k linux-6.12,linux-6.1
+has "$tmp/err" "--vary kernel.base=linux-6.12,linux-6.1"
+code 2 $w run hog -m smp2,smp16
+has "$tmp/err" "--vary machine.base=smp2,smp16"
+code 2 $w run hog -p cfs,eevdf
+has "$tmp/err" "--vary kernel.scheduler=cfs,eevdf"
+code 2 $w show map hog -k linux-6.12,linux-6.1
+has "$tmp/err" "One at a time"
+code 0 $w run hog -q -r 1 --duration 3ms -m 'pack:1 l3:2(indexes=0,1) core:1 pu:1'
+
+# A file where -o wants a folder or a study.
+code 2 $w run hog -r 1 --duration 1ms -o "$tmp/x.csv"
+has "$tmp/err" "--export-csv $tmp/x.csv"
+code 2 $w sweep hog -r 1 --duration 1ms -o "$tmp/x.json"
+has "$tmp/err" "--export-json $tmp/x.json"
+[ ! -e "$tmp/x.csv" ] && [ ! -e "$tmp/x.json" ] || fail "a refused -o left something"
+code 0 $w run hog -q -r 1 --duration 3ms -o "$tmp/x.csv/"
+[ -d "$tmp/x.csv" ] || fail "-o x.csv/ makes no folder"
+code 0 $w run hog -q -r 1 --duration 3ms -o "$tmp/x.csv"
+
+# Versions that do not exist, even where the load does not ask for them.
+code 3 $w run hog --set kernel.pipe=9.9
+has "$tmp/err" "6.0 to 6.18, freebsd"
+code 3 $w run hog --vary kernel.tcp=6.12,7.1
+has "$tmp/err" "--vary kernel.tcp=7.1"
+code 3 $w run hog --set kernel.arch=i586
+has "$tmp/err" "i386 x86_64 ia64"
+
+# Notes of points are whole; a mean above the p99 is explained.
+code 0 $w run hog -r 1 --duration 3ms --warmup 2ms --vary workload.chunk=10ms,20ms
+tr -s '\n ' ' ' <"$tmp/out" | grep -q "or one piece of work takes longer" || fail "a note of a point is cut: $(grep -A4 Note "$tmp/out")"
+cat >"$tmp/tail.cfg" <<'CFG'
+schema = 1;
+machine : { base = "smp2"; };
+kernel : { base = "linux-6.12"; };
+workload = ( { kind = "custom"; name = "tail";
+  tasks = ( { name = "t"; program = [ "loop", "start turn", "run table(1 us:299, 100 ms:1)", "stop turn", "end" ]; } ); } );
+run : { duration = "2 s"; warmup = "none"; replications : { min = 2; max = 2; }; };
+CFG
+code 0 $w run "$tmp/tail.cfg"
+has "$tmp/out" "the mean is above p99"
+
+# What a recording holds is a job: its time is the figure.
+code 0 $w import "$(dirname "$0")/../traces/pair_packed.txt" -k linux-6.18-packed -m smp2 -q -o "$tmp/imported.cfg"
+code 0 $w run "$tmp/imported.cfg" -r 2
+grep -qE '^  Time +[0-9.]+ ' "$tmp/out" || fail "the headline of an import: $(sed -n 6p "$tmp/out")"
+hasnt "$tmp/out" "Loops"
+
+# A manifest that lacks a file does not propose the name that it lacks.
+code 0 $w run hog -q -r 1 --duration 3ms --manifest "$tmp/m.json"
+python3 - "$tmp/m.json" <<'E'
+import json, sys
+m = json.load(open(sys.argv[1]))
+m["files"] = [f for f in m["files"] if "linux" not in f["name"]]
+json.dump(m, open(sys.argv[1], "w"))
+E
+code 3 $w rerun "$tmp/m.json"
+has "$tmp/err" "the manifest does not hold this file"
+hasnt "$tmp/err" "did you mean"
+
 # A view tells which run it shows.
 code 0 $w show timeline pipe
 head -1 "$tmp/out" | grep -q '^pipe on itanium2-tiger4, linux-2.6.11, seed 1' || fail "no head line: $(head -1 "$tmp/out")"

@@ -30,7 +30,8 @@ workload = ( { kind = "pipe_bw"; message = "64 KiB"; total = "8 MiB"; }, { kind 
 CFG
 
 want 0 '^cpu3 ' timeline pair.cfg
-sed -n 2p out | grep -q '^from ' || fail "the first line does not say where the window begins"
+sed -n 2p out | grep -qE '^[0-9.]+ ms to [0-9.]+ ms: ' || fail "the second line does not say which window it is: $(sed -n 2p out)"
+tr '\n' ' ' <out | grep -qE 'Another window: +--from [0-9.]+ms --to [0-9.]+ms' || fail "it does not say how to choose another"
 [ "$(grep -c '^cpu[0-3] ' out)" = 4 ] || fail "not one row per CPU"
 [ "$(LC_ALL=C awk '{ if (length($0) > n) n = length($0) } END { print n }' out)" -le 80 ] || fail "wider than 80 columns"
 grep -q 'A bw_pipe-rd  B bw_pipe-wr  C hog  \. idle' out || fail "legend: $(tail -1 out)"
@@ -39,6 +40,28 @@ want 0 '^cpu3 ' timeline pair.cfg
 cmp -s out first || fail "the same view twice gives other bytes"
 want 0 'C hog' timeline pair.cfg --width 40
 [ "$(LC_ALL=C awk '{ if (length($0) > n) n = length($0) } END { print n }' out)" -le 40 ] || fail "wider than 40 columns"
+
+# The story: a pull by balancing after the warm-up, with the mark of the task that arrives; the same window by hand.
+cat >apart.cfg <<'CFG'
+schema = 1;
+machine : { base = "itanium2-tiger4"; };
+kernel : { base = "linux-2.6.10"; };
+workload = ( { kind = "pipe_bw"; message = "64 KiB"; total = "8 MiB"; } );
+run : { duration = "300 ms"; warmup = "50 ms"; };
+CFG
+want 0 'balancing takes bw_pipe-(rd|wr) from cpu[0-3] to' timeline apart.cfg --ascii --width 200
+awk '$2 == "ms" && $3 == "to" { n++; exit !($1 >= 50 && $4 > $1) } END { if (!n) exit 1 }' out || fail "the window is before the warm-up ends: $(sed -n 2p out)"
+grep -qE '^cpu[0-3] .*\|' out || fail "nobody arrives in the window: $(cat out)"
+sed '2d' out >story
+read -r from to < <(sed -nE '2s/^([0-9.]+) ms to ([0-9.]+) ms:.*/\1 \2/p' out)
+want 0 'cpu3' timeline apart.cfg --ascii --width 200 --from "${from}ms" --to "${to}ms"
+cmp -s out story || fail "the same window named by hand looks different"
+"$WAKEBAL" plot apart.cfg --kind timeline --terminal >out 2>err || fail "plot --kind timeline"
+grep -q "^Window: $from ms to $to ms: the first move after the warm-up" err || fail "plot and show choose other windows: $(cat err)"
+grep -qE 'replication 0; [0-9]+ wakeups, [1-9][0-9]* migrations; the first move' out || fail "the picture does not say what it shows: $(tail -3 out)"
+# Nobody moves: a switch; a map that keeps its millisecond.
+want 0 'no task is moved: the first switch' timeline hog
+want 0 'bw_pipe-(rd|wr) from cpu' map apart.cfg
 
 want 0 '^\s*(\*?[A-Z.][0-9]? *)+ +0\.[0-9]{9} secs  A0 => bw_pipe' map pair.cfg
 want 0 '^  hog:[0-9]+ +\| +[0-9]+\.[0-9]{6} \|' latency pair.cfg --from 1ms --to 20ms

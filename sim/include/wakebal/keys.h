@@ -39,7 +39,9 @@ enum wb_key_type {
     WB_KEY_GROUP,   /* named group: members have rows below this path; "*" as a segment = any name */
     WB_KEY_EXPR,    /* program or expression text, parsed by its owner */
     /* number, quantity or range whose unit another key decides: 0.6, "0.35 s", "1..2 GB/s"; kept as text */
-    WB_KEY_NUMBER
+    WB_KEY_NUMBER,
+    /* a version of Linux that exists and whose rules are known: "2.6.22", "6.12", "5.15.3"; or one of `choices` */
+    WB_KEY_VERSION
 };
 
 enum {
@@ -58,10 +60,12 @@ struct wb_key {
     const char *unit; /* shown in help: "time", "bytes", ... or NULL */
     const char *min;  /* textual with unit, or NULL */
     const char *max;
-    const char *def;     /* textual default, NULL = none (then REQUIRED or optional-without-value) */
-    const char *choices; /* WB_KEY_ENUM only: space separated; NULL = the words that rows of this list use as `only` */
-    const char *only;    /* selector value of the entry this row belongs to, or NULL = all */
-    const char *help;    /* one or more sentences */
+    const char *def; /* textual default, NULL = none (then REQUIRED or optional-without-value) */
+    /* WB_KEY_ENUM, WB_KEY_VERSION: space separated; of an ENUM, NULL = the words that rows of this list use as
+     * `only` */
+    const char *choices;
+    const char *only; /* selector value of the entry this row belongs to, or NULL = all */
+    const char *help; /* one or more sentences */
     /* where default and meaning come from (kernel version and function, paper, lmbench option ...) */
     const char *source;
     unsigned flags;
