@@ -95,6 +95,8 @@ enum fair_feature {
     FAIR_F_SIS_AVG_CPU,
     FAIR_F_SIS_PROP,
     FAIR_F_SIS_UTIL,
+    FAIR_F_WARN_DOUBLE_CLOCK,
+    FAIR_F_RT_RUNTIME_SHARE,
     FAIR_F_RT_PUSH_IPI,
     FAIR_F_LB_MIN,
     FAIR_F_ATTACH_AGE_LOAD,
@@ -189,6 +191,9 @@ struct fair_rq {
     uint32_t nr_rt;
     struct weight load; /* sum of weights of those nr */
     uint64_t clock;     /* rq->clock: as of the last update */
+    uint64_t pelt_lag;  /* rq->clock_pelt is that much behind: small CPUs do less in the same time (5.1+) */
+    uint64_t pelt_lost; /* rq->lost_idle_time */
+    uint32_t capacity;  /* arch_scale_cpu_capacity (5.4+; 1024 before) */
     bool clock_kept;    /* the next schedule() does not update it (fair_schedule_clock) */
     uint64_t min_vruntime;
     int64_t sum_lag;    /* EEVDF: sum of (vruntime - min_vruntime) * weight over the tree */
@@ -294,6 +299,9 @@ static inline uint32_t fair_nr_runnable(const struct fair_sim *f, const struct f
 void fair_update_clock(struct wb_exec *x, struct wb_rq *rq);
 /* The same, by schedule(): unless a task that was just queued asked for it. */
 void fair_schedule_clock(struct wb_exec *x, struct wb_rq *rq);
+/* The CPU goes idle: what its load clock lacks is made up for, or lost if it never had idle time
+ * (update_idle_rq_clock_pelt). */
+void fair_pelt_idle(const struct fair_sim *f, struct fair_rq *r);
 /* Charge the running task up to rq->clock; EEVDF renews its deadline and asks for rescheduling. */
 void fair_update_curr(struct wb_exec *x, struct wb_rq *rq);
 void fair_min_vruntime(const struct fair_sim *f, struct fair_rq *r);
@@ -406,6 +414,8 @@ bool fair_balance_idle_enter(struct wb_exec *x, struct wb_rq *rq);
 void fair_balance_idle_exit(struct wb_exec *x, struct wb_rq *rq);
 /* The idle task has been picked (__update_idle_core, nr_busy_cpus) / a fair task has been picked (misfit). */
 void fair_balance_picked(struct wb_exec *x, struct wb_rq *rq, struct fair_task *next); /* NULL: idle */
+/* Does the running task fit its CPU? (update_misfit_status: at picks and ticks) */
+void fair_note_misfit(struct wb_exec *x, struct wb_rq *rq, const struct fair_task *p);
 
 /* What balancing believes a CPU can do (capacity_of; 1024: a full-size CPU). */
 static inline uint64_t fair_capacity(const struct fair_sim *f, cpu_id cpu)
@@ -459,7 +469,7 @@ static inline bool fair_idle_cpu(const struct fair_sim *f, const struct wb_rq *r
 void fair_idle_over(const struct fair_sim *f, struct fair_rq *r);
 
 /* ------------------------------------------------------------------ tables */
-#define FAIR_KEYS 58u
+#define FAIR_KEYS 59u
 extern const struct wb_key fair_keys[FAIR_KEYS]; /* both families' rows; listed by the "cfs" policy */
 /* policy.* keys that not every version has, and who has them: fair_keys.c. */
 struct fair_knob {

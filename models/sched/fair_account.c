@@ -11,14 +11,21 @@
  * 2.6.37 by "Sched: fix skip_clock_update optimization". What the running task
  * does from the wakeup until it is switched out - the rest of its system call - is charged to the task that preempts
  * it. On one CPU that is what decides whether two tasks who wake each other go on preempting each other.
+ *
+ * Loads have a clock of their own (update_rq_clock_pelt, 5.1+): on a CPU of half the capacity it runs at half the
+ * speed while something runs, so that a task's utilisation says how much of a full-size CPU it needs. An idle CPU's
+ * has caught up.
  */
 #include "fair.h"
 
 void fair_update_clock(struct wb_exec *x, struct wb_rq *rq)
 {
     struct fair_rq *r = fair_rq(rq);
+    uint64_t now = fair_ns(x), passed = now - r->clock;
     fair_rows_touch(&fair_of(x)->rows, rq->cpu);
-    r->clock = fair_ns(x);
+    if (r->capacity < PELT_SCALE && (int64_t)passed > 0)
+        r->pelt_lag = wb_idle_cpu(rq) ? 0 : r->pelt_lag + passed - (passed * r->capacity >> 10);
+    r->clock = now;
 }
 
 void fair_schedule_clock(struct wb_exec *x, struct wb_rq *rq)

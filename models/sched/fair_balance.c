@@ -99,18 +99,26 @@ static bool kick(struct wb_exec *x, const struct wb_balance *b)
     return fair_of(x)->bal.active_balance && ladder_may_kick(x, b);
 }
 
+/* asym_active_balance: to a CPU of higher priority; from 6.5 on also from a core whose other threads are busy. */
+static bool packs_actively(struct wb_exec *x, const struct wb_balance *b)
+{
+    const int32_t *priority = fair_of(x)->bal.priority;
+    if (!(b->sd->flags & WB_SD_ASYM_PACKING) || !fair_dst_idle(b) || !fair_asym_counts(x, b->sd, b->dst)) return false;
+    return priority[b->dst] > priority[b->src] || !fair_asym_counts(x, b->sd, b->src);
+}
+
 /* need_active_balance. */
 static bool needs_active(struct wb_exec *x, const struct wb_balance *b)
 {
     const struct fair_sim *f = fair_of(x);
     const struct fair_pass *pass = fair_pass(x);
     const struct wb_sd *sd = b->sd;
-    bool failed = sd->nr_balance_failed > sd->level->cache_nice_tries + 2, packs = sd->flags & WB_SD_ASYM_PACKING;
+    bool failed = sd->nr_balance_failed > sd->level->cache_nice_tries + 2;
     if (f->br->generation == FAIR_LB_WEIGHT) {
         if (!fair_newly_idle(b)) return failed;
-        return f->br->asym_lowest && packs && b->src > b->this_cpu;
+        return f->br->asym_lowest && sd->flags & WB_SD_ASYM_PACKING && b->src > b->this_cpu;
     }
-    if (packs && fair_dst_idle(b) && f->bal.priority[b->dst] > f->bal.priority[b->src]) return true;
+    if (packs_actively(x, b)) return true;
     if (pass->src_misfit || pass->move == FAIR_MOVE_MISFIT) return true;
     return failed && (!f->br->only_task_active || pass->move == FAIR_MOVE_TASK);
 }
@@ -121,13 +129,13 @@ static bool counts_as_failure(const struct fair_sim *f, struct wb_exec *x, const
     return !(f->br->misfit_uncounted && fair_pass(x)->move == FAIR_MOVE_MISFIT);
 }
 
-/* Intervals do not grow by newidle, which disregards them, nor by misfit tasks (4.x+). */
+/* Intervals do not grow by newidle, which disregards them, nor by misfit tasks (6.10+). */
 static void back_off(struct wb_exec *x, struct wb_balance *b)
 {
     const struct fair_sim *f = fair_of(x);
     bool weight = f->br->generation == FAIR_LB_WEIGHT;
     if (fair_newly_idle(b) && !(weight && f->br->newidle_learns)) return;
-    if (!weight && fair_pass(x)->move == FAIR_MOVE_MISFIT) return;
+    if (f->br->misfit_uncounted && fair_pass(x)->move == FAIR_MOVE_MISFIT) return;
     ladder_back_off(b->sd, b->flags & LADDER_PINNED);
 }
 
@@ -251,7 +259,7 @@ static bool newidle_begin(struct wb_exec *x, struct wb_balance *b)
         if (f->v->release < FAIR_5_4) return false;
         next_visit(x, b, rq->sd);
         store_next(x, b, false);
-        fair_nohz_newidle(x, rq);
+        fair_nohz_newidle(x, rq); /* 5.4: only here */
         return false;
     }
     if (f->v->release >= FAIR_5_4) {
@@ -348,7 +356,10 @@ static void newidle_end(struct wb_exec *x, struct wb_balance *b)
     if (f->v->release >= FAIR_5_4) r->max_idle_cost = WB_MAX(r->max_idle_cost, b->cookie[C_SPENT]);
     store_next(x, b, b->flags & LADDER_STOP);
     /* Up to 2.6.36 a busy sibling counts as success here too. */
-    if (rq->nr_running || (f->v->release <= FAIR_2_6_36 && b->flags & LADDER_STOP)) r->idle_stamp = 0;
+    if (rq->nr_running || (f->v->release <= FAIR_2_6_36 && b->flags & LADDER_STOP))
+        r->idle_stamp = 0;
+    else if (f->v->release >= FAIR_5_15) /* c6f886546cb8, 5.13 */
+        fair_nohz_newidle(x, rq);
 }
 
 const struct wb_balance_ops fair_balance_newidle = {

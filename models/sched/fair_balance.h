@@ -58,7 +58,7 @@ struct fair_balance_rules {
     bool only_task_active; /* failures start active balancing when tasks were to move only (5.10+) */
     bool ineligible_stays; /* tasks ahead of their queue's average stay at the first attempt; delayed ones move for load
                               only (6.14+) */
-    bool misfit_uncounted; /* misfit passes do not count as failures (6.12) */
+    bool misfit_uncounted; /* misfit passes neither count as failures nor lengthen intervals (6.10+) */
     /* of groups with equal misfit loads or preferred CPUs the first stands, not the last (6.9+) */
     bool strict_ties;
 };
@@ -96,10 +96,11 @@ struct fair_balance_sim {
     bool serializing;
     bool *overloaded; /* some CPU has had more than one task (root_domain.overloaded) */
     enum fair_numa numa;
-    bool cache_hot, newidle, idle_balance, busy_balance, active_balance, preempt; /* switches */
-    uint64_t interval_cap;                                                        /* jiffies */
-    uint32_t *capacity;                                                           /* [ncpus] 1024: a CPU of full size */
-    int32_t *priority;                                                            /* [ncpus] arch_asym_cpu_priority */
+    bool cache_hot, newidle, idle_balance, busy_balance, active_balance; /* switches */
+    bool newidle_one;
+    uint64_t interval_cap; /* jiffies */
+    uint32_t *capacity;    /* [ncpus] 1024: a CPU of full size */
+    int32_t *priority;     /* [ncpus] arch_asym_cpu_priority */
     uint32_t max_capacity;
     bool asym_capacity;
     /* tickless idle */

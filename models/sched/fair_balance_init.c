@@ -44,7 +44,8 @@ uint64_t fair_interval(const struct wb_exec *x, const struct wb_balance *b, cons
 {
     const struct fair_sim *f = fair_of(x);
     bool busy = ladder_busy(b);
-    if (busy && f->v->release >= FAIR_5_4) busy = !fair_sched_idle(wb_rq(x->sim, b->this_cpu));
+    if (busy && f->v->release >= FAIR_5_15) /* 5.6: 323af6deaf70 */
+        busy = !fair_sched_idle(wb_rq(x->sim, b->this_cpu));
     uint64_t ms = sd->balance_interval_ms * (busy ? sd->level->busy_factor : 1);
     uint64_t jiffies = (ms * f->hz + 999) / 1000;
     if (busy && f->br->less_one && jiffies) jiffies--;
@@ -254,7 +255,7 @@ static void read_switches(struct wb_sim *s, struct fair_sim *f, const struct wb_
     f->bal.newidle = fair_given_bool(cfg, "policy.newidle", true) && f->bal.idle_balance;
     f->bal.busy_balance = fair_given_bool(cfg, "policy.busy_balance", true);
     f->bal.active_balance = fair_given_bool(cfg, "policy.active_balance", true);
-    f->bal.preempt = wb_cfg_has(cfg, "kernel.preempt") && wb_cfg_bool(cfg, "kernel.preempt");
+    f->bal.newidle_one = fair_given_bool(cfg, "policy.newidle_one", fair_given_bool(cfg, "kernel.preempt", false));
     f->bal.numa = f->br->numa;
     for (size_t i = 0; wb_cfg_has(cfg, "policy.numa_imbalance") && i < WB_ARRAY_SIZE(numa); i++)
         if (!strcmp(wb_cfg_str(cfg, "policy.numa_imbalance"), numa[i])) f->bal.numa = (enum fair_numa)i;
@@ -283,7 +284,9 @@ static void *zeroed(struct wb_sim *s, size_t bytes)
 static void settle(struct wb_sim *s, cpu_id c)
 {
     uint64_t now = wb_jiffies(s);
+    const struct fair_sim *f = wb_policy_data(s);
     fair_rq(wb_rq(s, c))->bal.next_balance = now;
+    fair_rq(wb_rq(s, c))->capacity = f->v->release < FAIR_5_4 ? WEIGHT_NICE_0 : f->bal.capacity[c];
     WB_FOR_EACH_SD(sd, wb_rq(s, c))
     {
         sd->last_balance = now;

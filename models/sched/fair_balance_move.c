@@ -59,7 +59,9 @@ static bool can_migrate(const struct moving *m, const struct fair_task *p)
     m->b->loops++;
     if (m->f->br->ineligible_stays && !m->active) {
         if (p->delayed && m->pass->move != FAIR_MOVE_LOAD) return false;
-        if (!sd->nr_balance_failed && fair_rq(m->dst)->nr && !fair_eligible(fair_rq(m->src), p)) return false;
+        if (!sd->nr_balance_failed && fair_on(m->f, FAIR_F_PLACE_LAG) && fair_rq(m->dst)->nr &&
+            !fair_eligible(fair_rq(m->src), p))
+            return false;
     }
     if (!wb_mask_test(t->allowed, m->dst->cpu)) {
         bound_elsewhere(m, p);
@@ -86,7 +88,7 @@ static void take(struct moving *m, struct fair_task *p)
 
 static bool one_is_enough(const struct moving *m)
 {
-    return fair_newly_idle(m->b) && m->f->bal.preempt;
+    return fair_newly_idle(m->b) && m->f->bal.newidle_one;
 }
 
 /* ---- 2.6.23 .. 2.6.36: by weight ---- */

@@ -68,11 +68,11 @@ static void push_kick(struct wb_exec *x, struct fair_sim *f)
 
 /* ---- kicking, 5.4 and later ---- */
 
-static bool better_idle(const struct wb_exec *x, const struct wb_sd *sd, cpu_id cpu)
+static bool better_idle(struct wb_exec *x, const struct wb_sd *sd, cpu_id cpu)
 {
     const struct fair_sim *f = fair_of(x);
     WB_FOR_EACH_CPU_AND (c, sd->span, &f->bal.nohz.mask)
-        if (f->bal.priority[c] > f->bal.priority[cpu]) return true;
+        if (f->bal.priority[c] > f->bal.priority[cpu] && fair_asym_counts(x, sd, c)) return true;
     return false;
 }
 
@@ -94,7 +94,7 @@ static bool misfit_kicks(const struct fair_sim *f, const struct wb_rq *rq)
 }
 
 /* Does this busy CPU want an idle one to balance? */
-static bool wants_balance(const struct wb_exec *x, const struct fair_sim *f, const struct wb_rq *rq)
+static bool wants_balance(struct wb_exec *x, const struct fair_sim *f, const struct wb_rq *rq)
 {
     if (rq->nr_running >= 2) return true;
     const struct wb_sd *asym = with_flag(rq, WB_SD_ASYM_PACKING, true);
@@ -234,18 +234,38 @@ void fair_balance_idle_exit(struct wb_exec *x, struct wb_rq *rq)
     if (f->br->nohz == FAIR_NOHZ_PUSH) nohz_owner_leave(&f->bal.nohz, rq->cpu);
 }
 
-/* update_misfit_status; __update_idle_core: the core of a CPU that goes idle may be idle as a whole. The look at the
- * siblings is part of the switch's cost. */
+/* Capacity of the biggest CPU that a task may use. */
+static uint64_t biggest_allowed(const struct fair_sim *f, const struct wb_task *t)
+{
+    uint64_t max = 0;
+    WB_FOR_EACH_CPU (c, t->allowed) max = WB_MAX(max, fair_capacity(f, c));
+    return max;
+}
+
+/* Tasks that may use one CPU are none from 5.12 on (0ae78eec8aa6), from 6.10 on neither those that may use no bigger
+ * one (task_struct.max_allowed_capacity). */
+void fair_note_misfit(struct wb_exec *x, struct wb_rq *rq, const struct fair_task *p)
+{
+    const struct fair_sim *f = fair_of(x);
+    uint64_t here = fair_capacity(f, rq->cpu), *load = &fair_rq(rq)->bal.misfit_load;
+    *load = 0;
+    if (!f->bal.asym_capacity || fair_fits(fair_task_util_est(f, p), here)) return;
+    if (f->v->release >= FAIR_5_15 && wb_mask_next(p->t->allowed, wb_mask_first(p->t->allowed) + 1) == WB_NO_CPU)
+        return;
+    if (f->v->release >= FAIR_6_12 && biggest_allowed(f, p->t) == here) return;
+    *load = WB_MAX(fair_task_h_load(p), 1u);
+}
+
+/* __update_idle_core: the core of a CPU that goes idle may be idle as a whole. The look at the siblings is part of the
+ * switch's cost. */
 void fair_balance_picked(struct wb_exec *x, struct wb_rq *rq, struct fair_task *next)
 {
     struct fair_sim *f = fair_of(x);
-    struct fair_balance_rq *r = &fair_rq(rq)->bal;
-    r->misfit_load = 0;
     if (next) {
-        if (f->bal.asym_capacity && !fair_fits(fair_task_util_est(f, next), fair_capacity(f, rq->cpu)))
-            r->misfit_load = WB_MAX(fair_task_h_load(next), 1u);
+        fair_note_misfit(x, rq, next);
         return;
     }
+    fair_rq(rq)->bal.misfit_load = 0;
     struct fair_llc *llc = f->pl.seat[rq->cpu].shared;
     if (f->pl.smt && llc && !llc->has_idle_cores && fair_core_idle(x, rq->cpu)) llc->has_idle_cores = true;
 }
@@ -253,7 +273,7 @@ void fair_balance_picked(struct wb_exec *x, struct wb_rq *rq, struct fair_task *
 void fair_nohz_newidle(struct wb_exec *x, struct wb_rq *rq)
 {
     struct fair_sim *f = fair_of(x);
-    if (!f->nohz || f->v->release >= FAIR_6_1) return; /* from 6.1 on at idle entry only if it did not balance */
+    if (!f->nohz || f->v->release < FAIR_5_4) return;
     if (fair_rq(rq)->avg_idle < f->migration_cost || !f->bal.nohz_has_blocked) return;
     if (wb_jiffies(x->sim) < f->bal.nohz_next_blocked) return;
     fair_rq(rq)->bal.newidle_stats = true;

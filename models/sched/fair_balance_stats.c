@@ -138,6 +138,13 @@ bool fair_core_idle(struct wb_exec *x, cpu_id cpu)
     return true;
 }
 
+bool fair_asym_counts(struct wb_exec *x, const struct wb_sd *sd, cpu_id c)
+{
+    const struct fair_sim *f = fair_of(x);
+    if (!f->br->sibling_cores || !f->pl.smt) return true;
+    return sd->flags & WB_SD_SHARE_CPUPOWER || fair_core_idle(x, c);
+}
+
 /* The first idle CPU, from 6.5 on rather one on an idle core; else the first. */
 bool fair_should_balance(struct wb_exec *x, const struct wb_balance *b)
 {
@@ -240,7 +247,7 @@ static bool better_there(const struct queue_pick *k, cpu_id c, uint64_t nr)
         (k->f->br->generation == FAIR_LB_LOAD ? here < there : here * 1024 <= there * 1078))
         return true;
     return k->f->v->release >= FAIR_6_1 && b->sd->flags & WB_SD_ASYM_PACKING &&
-           k->f->bal.priority[c] > k->f->bal.priority[b->dst];
+           k->f->bal.priority[c] > k->f->bal.priority[b->dst] && fair_asym_counts(k->x, b->sd, c);
 }
 
 static void see_typed(struct queue_pick *k, const struct wb_rq *rq)

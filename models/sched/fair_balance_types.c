@@ -33,16 +33,29 @@ static bool preferred(const struct fair_sim *f, cpu_id a, cpu_id to)
 
 /* ---- types ---- */
 
+/* asym_smt_can_pull_tasks of 5.16 to 6.4: a CPU without siblings helps a core with two busy threads whatever their
+ * priorities; otherwise cores are to have equally many busy threads, and threads help single CPUs only from a core that
+ * runs nothing. */
+static bool threads_may_pull(const struct search *k, const struct fair_group *s, bool prefers)
+{
+    const struct fair_group *here = &k->st.local;
+    uint64_t busy = s->weight - s->idle_cpus;
+    if (!smt_group(here->sg)) return busy >= 2 || prefers;
+    if (!smt_group(s->sg)) return !here->nr && prefers;
+    return busy == here->weight - here->idle_cpus + 1 && prefers;
+}
+
 /* The idle destination should take over from this group. */
 static bool asym(const struct search *k, const struct fair_group *s)
 {
     const struct wb_balance *b = k->b;
     if (!(b->sd->flags & WB_SD_ASYM_PACKING) || !fair_dst_idle(b) || !s->h_nr) return false;
-    if (k->f->br->sibling_cores && k->f->pl.smt) {
-        if (smt_group(s->sg) && s->weight - s->idle_cpus != 1) return false;
-        if (!(b->sd->flags & WB_SD_SHARE_CPUPOWER) && !fair_core_idle(k->x, b->dst)) return false;
-    }
-    return preferred(k->f, b->dst, fair_preferred_cpu(k->f, s->sg));
+    bool prefers = preferred(k->f, b->dst, fair_preferred_cpu(k->f, s->sg));
+    if (k->f->v->release == FAIR_6_1 && (smt_group(s->sg) || smt_group(k->st.local.sg)))
+        return threads_may_pull(k, s, prefers);
+    if (!fair_asym_counts(k->x, b->sd, b->dst)) return false;
+    if (k->f->br->sibling_cores && smt_group(s->sg) && s->weight - s->idle_cpus != 1) return false;
+    return prefers;
 }
 
 static void classify(const struct search *k, struct fair_group *s, bool local)

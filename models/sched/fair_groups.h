@@ -75,6 +75,9 @@ enum fair_group_type fair_group_type(uint32_t pct, const struct fair_group *s);
 bool fair_group_overloaded_5_4(uint32_t pct, const struct fair_group *s);
 bool fair_group_has_room_5_4(uint32_t pct, const struct fair_group *s);
 bool fair_core_idle(struct wb_exec *x, cpu_id c);
+/* Do priorities of CPUs count for this one in this domain? Between cores only if its core is idle but for it (6.5+
+ * sched_use_asym_prio). */
+bool fair_asym_counts(struct wb_exec *x, const struct wb_sd *sd, cpu_id c);
 cpu_id fair_preferred_cpu(const struct fair_sim *f, const struct wb_sg *g); /* of the highest priority */
 /* Is this CPU the one of its group that balances here and above? */
 bool fair_should_balance(struct wb_exec *x, const struct wb_balance *b);

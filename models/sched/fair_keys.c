@@ -86,7 +86,8 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
              "at most.",
      .source = CFS_SRC "sysctl_sched_tunable_scaling"},
     {KEY("child_runs_first", BOOL),
-     .help = "A new task runs before its parent (up to 6.6). Without it true up to 2.6.31, false later.",
+     .help = "A new task runs before its parent (up to 6.6, which has it and does nothing with it). Without it true "
+             "up to 2.6.31, false later.",
      .source = CFS_SRC "sysctl_sched_child_runs_first"},
     {KEY("compat_yield", BOOL), .help = "sched_yield() goes behind everybody (up to 2.6.38). Without it false.",
      .source = CFS_SRC "sysctl_sched_compat_yield"},
@@ -190,6 +191,11 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
          "A pass that found nothing raises what newly idle balancing of its domain is taken to cost by half (6.1+). "
          "Without it as the version has it: 6.18 does.",
      .source = CFS_SRC "update_newidle_cost; commit 155213a2aed4"},
+    {KEY("newidle_one", BOOL),
+     .help = "A CPU that runs out of work pulls one task and no more (CONFIG_PREEMPT, from 5.4 on CONFIG_PREEMPTION, "
+             "which PREEMPT_DYNAMIC selects whatever model is chosen at boot; 2.6.28+). Without it as kernel.preempt "
+             "says.",
+     .source = "Linux balance_tasks, detach_tasks"},
     {KEY("busy_balance", BOOL), .def = "true", .help = "Busy CPUs pull tasks at their ticks.",
      .source = "Linux rebalance_domains"},
     {KEY("active_balance", BOOL), .def = "true",
@@ -257,6 +263,7 @@ const struct fair_knob fair_knobs[] = {
     {"policy.pack", FAIR_SINCE(FAIR_6_18)},
     {"policy.pack_limit", FAIR_SINCE(FAIR_6_18)},
     {"policy.nr_cpus_configured", FAIR_UNTIL(FAIR_2_6_36)},
+    {"policy.newidle_one", FAIR_SINCE(FAIR_2_6_35)},
     {"policy.newidle_gate", FAIR_SINCE(FAIR_6_1)},
     {"policy.newidle_bump", FAIR_SINCE(FAIR_6_1)},
     {"policy.numa_imbalance", FAIR_SINCE(FAIR_5_15)},

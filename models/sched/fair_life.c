@@ -86,6 +86,20 @@ static void set_weight(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p,
     fair_min_vruntime(f, r);
 }
 
+/* Up to 5.5 set_user_nice() reschedules for any gain of a waiting task; from 5.6 on (5443a0be6121) prio_changed_fair()
+ * asks whether it would preempt, and a lone task changes nothing. */
+static void changed_queued(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, int64_t gain)
+{
+    bool running = rq->curr == t, asks = fair_of(x)->v->release >= FAIR_5_15;
+    wb_rule rule;
+    if (asks && fair_rq(rq)->nr == 1) return;
+    if (asks && !running) {
+        if (fair_check_preempt(x, rq, t, 0, &rule)) wb_resched(x, rq);
+    } else if (running ? gain < 0 : gain > 0) {
+        wb_resched(x, rq);
+    }
+}
+
 void fair_task_changed(struct wb_exec *x, struct wb_task *t)
 {
     const struct fair_sim *f = fair_of(x);
@@ -100,6 +114,5 @@ void fair_task_changed(struct wb_exec *x, struct wb_task *t)
         return;
     }
     set_weight(x, rq, p, w);
-    bool running = rq->curr == t;
-    if (p->on_rq && (running ? w.value < old : w.value > old)) wb_resched(x, rq);
+    if (p->on_rq) changed_queued(x, rq, t, (int64_t)(w.value - old));
 }

@@ -130,7 +130,7 @@ uint64_t fair_cpu_util(const struct fair_sim *f, const struct fair_rq *r)
 {
     uint64_t util = r->avg.util_avg;
     if (fair_on(f, FAIR_F_UTIL_EST)) util = WB_MAX(util, r->util_est);
-    return WB_MIN(util, PELT_SCALE);
+    return WB_MIN(util, r->capacity);
 }
 
 static uint32_t estimate(const struct fair_task *p)
@@ -148,10 +148,23 @@ uint64_t fair_cpu_util_without(const struct fair_sim *f, const struct fair_rq *r
     uint64_t own = p->attached && fair_rq(wb_rq(p->t->x.sim, p->t->cpu)) == r ? p->avg.util_avg : 0;
     uint64_t util = r->avg.util_avg - WB_MIN(own, r->avg.util_avg);
     if (fair_on(f, FAIR_F_UTIL_EST)) util = WB_MAX(util, r->util_est - (own ? WB_MIN(p->util_queued, r->util_est) : 0));
-    return WB_MIN(util, PELT_SCALE);
+    return WB_MIN(util, r->capacity);
 }
 
 /* ---- PELT ---- */
+
+static uint64_t pelt_clock(const struct fair_rq *r)
+{
+    return r->clock - r->pelt_lag - r->pelt_lost;
+}
+
+/* A queue whose utilisation is at its maximum has no idle time to make up with: it is lost. */
+void fair_pelt_idle(const struct fair_sim *f, struct fair_rq *r)
+{
+    uint32_t full = (f->pelt.max - PELT_PERIOD) * PELT_SCALE - f->pelt.max;
+    if (r->avg.util_sum >= full) r->pelt_lost += r->pelt_lag;
+    r->pelt_lag = 0;
+}
 
 static void sub(uint64_t *from, uint64_t what)
 {
@@ -193,7 +206,7 @@ static void update_queue(const struct fair_sim *f, struct fair_rq *r)
 {
     if (r->removed.nr) take_removed(f, r);
     struct pelt_now now = {.load = r->load.value, .runnable = runnable_of(f, r), .running = r->curr != NULL};
-    if (pelt_update_sum(&f->pelt, &r->avg, r->clock, &now)) pelt_update_avg(&f->pelt, &r->avg, 1);
+    if (pelt_update_sum(&f->pelt, &r->avg, pelt_clock(r), &now)) pelt_update_avg(&f->pelt, &r->avg, 1);
 }
 
 static void update_task(const struct fair_sim *f, struct fair_task *p, uint64_t clock, bool running)
@@ -207,7 +220,7 @@ static void update_task(const struct fair_sim *f, struct fair_task *p, uint64_t 
 void fair_update_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p)
 {
     if (!pelt(f)) return;
-    if (p && p->attached) update_task(f, p, r->clock, r->curr == p);
+    if (p && p->attached) update_task(f, p, pelt_clock(r), r->curr == p);
     update_queue(f, r);
 }
 
@@ -262,14 +275,14 @@ void fair_remove_load(const struct fair_sim *f, struct fair_rq *r, struct fair_t
     r->removed.load += p->avg.load_avg;
     r->removed.util += p->avg.util_avg;
     r->removed.runnable += p->avg.runnable_avg;
-    if (now) update_task(f, p, now, false); /* the task goes on ageing, its old queue's clock stands */
+    if (now) update_task(f, p, now - r->pelt_lost, false); /* the task goes on ageing, its old queue's clock stands */
 }
 
 /* A new task starts with full load and with a share of the utilisation that is left. */
 void fair_new_load(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p)
 {
     if (!pelt(f)) return;
-    int64_t cap = ((int64_t)PELT_SCALE - (int64_t)r->avg.util_avg) / 2;
+    int64_t cap = ((int64_t)r->capacity - (int64_t)r->avg.util_avg) / 2;
     p->avg = (struct pelt_avg){.load_avg = p->weight.value};
     if (cap > 0) {
         uint64_t util = (uint64_t)cap;
@@ -302,7 +315,8 @@ void fair_util_est_enqueue(const struct fair_sim *f, struct fair_rq *r, struct f
     r->util_est += p->util_queued;
 }
 
-/* Follow increases at once (UTIL_EST_FASTUP), decreases by a quarter; changes of about 1 % are ignored. */
+/* Follow increases at once (UTIL_EST_FASTUP), decreases by a quarter; changes of about 1 % are ignored. From 6.8 on
+ * (50181c0cff31) so are decreases of tasks that had to wait for their CPU: they did not get what they wanted. */
 static void learn(const struct fair_sim *f, struct fair_task *p)
 {
     int64_t util = (int64_t)p->avg.util_avg, last = p->util_est, ewma = p->util_ewma;
@@ -315,9 +329,11 @@ static void learn(const struct fair_sim *f, struct fair_task *p)
     }
     int64_t diff = util - ewma;
     if (diff < (int64_t)UTIL_MARGIN && -diff < (int64_t)UTIL_MARGIN) {
-        if (util - last < (int64_t)UTIL_MARGIN && last - util < (int64_t)UTIL_MARGIN) p->util_est = (uint32_t)last;
+        bool near = util - last < (int64_t)UTIL_MARGIN && last - util < (int64_t)UTIL_MARGIN;
+        if (near || f->v->release == FAIR_5_4) p->util_est = (uint32_t)last;
         return;
     }
+    if (f->v->release >= FAIR_6_12 && (uint64_t)util + UTIL_MARGIN < p->avg.runnable_avg) return;
     p->util_ewma = (uint32_t)((ewma * 4 + diff) / 4);
 }
 

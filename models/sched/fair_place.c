@@ -115,7 +115,8 @@ struct wb_choice fair_place_wakeup(struct wb_exec *x, const struct wb_wakeup *w)
     struct placing k = {.x = x, .f = f, .w = w, .p = fair_task(w->task), .scanned = 1};
     k.prev = wb_rq(x->sim, w->prev_cpu);
     k.here = wb_rq(x->sim, w->this_cpu);
-    k.sync = f->pl.sync && w->flags & WB_WF_SYNC;
+    bool exiting = f->v->release >= FAIR_5_4 && x->task->exiting; /* 24d0c1d6e65f, 4.16 */
+    k.sync = f->pl.sync && w->flags & WB_WF_SYNC && !exiting;
     k.seen[0] = w->this_cpu;
     k.nseen = 1;
     forms[f->pr->form](&k);

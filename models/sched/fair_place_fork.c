@@ -153,7 +153,7 @@ static struct wb_sg *group_by_spare(struct ladder_descent *d, const struct wb_sd
             see_spare(&k, g, &s);
     }
     /* A new task's utilisation is not known yet: it goes by load. */
-    uint64_t half = fair_task_util_est(fair_of(d->x), fair_task(d->t)) / 2;
+    uint64_t half = fair_task(d->t)->avg.util_avg / 2; /* task_util(): without the estimate */
     if (d->flag != WB_SD_FORK) {
         if (k.here.room > half && k.scale * k.here.room > 100 * k.room) return NULL;
         if (k.room > half) return k.roomy;

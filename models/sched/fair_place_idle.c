@@ -317,6 +317,7 @@ static bool thread_of(struct scan *s, cpu_id core, enum fair_where where)
     for (uint32_t i = 0; i < n; i++) {
         cpu_id c = member[i];
         if (!wb_mask_test(k->p->t->allowed, c) || !wb_mask_test(s->llc->span, c)) continue;
+        if (c == core && k->f->pr->merged_scan) continue; /* in another cluster, else it would have been taken */
         if (stays_asleep(k, c)) return take(k, c, where);
         if (!fair_sched_idle(wb_rq(k->x->sim, c))) continue;
         if (k->f->pr->merged_scan) return take(k, c, where);

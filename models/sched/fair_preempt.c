@@ -84,7 +84,11 @@ static bool decide(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint3
     if (f->v->sync_unchecked && flags & WB_WF_SYNC && rq->cpu == x->cpu && !(flags & WB_WF_FORK))
         return answer(rule, FAIR_R_SYNC_UNCHECKED, false);
     if (wb_idle_cpu(rq)) return answer(rule, FAIR_R_CPU_IDLE, true);
-    if (fair_is_rt(t) || fair_is_rt(rq->curr)) return against_rt(rq, t, rule);
+    if (fair_is_rt(t) || fair_is_rt(rq->curr)) {
+        /* Up to 2.6.36 the fair class answers for a real-time wakee, and remembers whom it preempts. */
+        if (f->v->release <= FAIR_2_6_36 && r->curr) mark_last(f, r);
+        return against_rt(rq, t, rule);
+    }
     if (!r->curr) return false; /* the running one is being put away */
     if (f->v->release >= FAIR_2_6_35) mark_next(f, r, p, flags);
     if (!by_class(f, rq, t, rule, &yes)) yes = f->ops->preempts(x, rq, p, flags, rule);

@@ -291,7 +291,11 @@ static struct wb_task *next_task(struct wb_exec *x, struct wb_rq *rq)
         stop_curr(x, rq);
         return NULL;
     }
-    if (p == r->curr && !f->v->repick_resets) return p->t;
+    if (p == r->curr && !f->v->repick_resets) {
+        if (f->v->order == FAIR_VRUNTIME) fair_clear_buddies(r, p); /* pick_next_entity; later set_next_entity */
+        fair_note_misfit(x, rq, p);
+        return p->t;
+    }
     stop_curr(x, rq);
     start_curr(x, rq, p);
     fair_balance_picked(x, rq, p);

@@ -25,6 +25,7 @@ void fair_tick(struct wb_exec *x, struct wb_rq *rq)
         fair_update_curr(x, rq);
         fair_update_load(f, r, r->curr);
         f->ops->tick(x, rq, r->curr);
+        fair_note_misfit(x, rq, r->curr);
     }
     fair_balance_tick(x, rq);
 }
@@ -41,6 +42,7 @@ void fair_tick_closed(struct wb_sim *s, struct wb_rq *rq, uint64_t n, sim_time l
     struct fair_rq *r = fair_rq(rq);
     if (!n) return;
     r->clock = WB_MAX(r->clock, last / WB_NS);
+    r->pelt_lag = 0; /* the CPU was idle */
     r->tick_jiffies += n;
     r->idle_at_tick = r->ticked_idle = true;
     fair_age_cpu_load(f, rq, n);
@@ -63,7 +65,10 @@ void fair_idle_exit(struct wb_exec *x, struct wb_rq *rq)
 
 void fair_switched(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev, struct wb_task *next)
 {
-    if (next == rq->idle) fair_balance_picked(x, rq, NULL);
+    if (next == rq->idle) {
+        fair_pelt_idle(fair_of(x), fair_rq(rq));
+        fair_balance_picked(x, rq, NULL);
+    }
     if (prev != rq->idle) return;
     fair_rq(rq)->ticked_idle = false;
     fair_balance_idle_exit(x, rq);

@@ -71,6 +71,7 @@ static enum wb_ret leave_step(struct wb_exec *x, void *frame)
     struct worker *f = frame;
     struct hack *b = f->b;
     WB_BEGIN(f);
+    x->task->exiting = true;
     if (f->in && !b->threads) WB_CALL(x, f, f->in->ops->close(x, f->in, 1));
     if (!f->in && !b->threads)
         for (f->k = 0; f->k < b->fds; f->k++) WB_CALL(x, f, f->g->ch[f->k]->ops->close(x, f->g->ch[f->k], 0));

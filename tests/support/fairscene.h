@@ -29,13 +29,18 @@ static const char *const kernel_of[FAIR_RELEASES] = {"linux-2.6.23", "linux-2.6.
                                                      "linux-5.4",    "linux-5.15",   "linux-6.1",    "linux-6.6",
                                                      "linux-6.12",   "linux-6.18"};
 
-static struct wb_sim *scene_new(enum fair_release v, const char *machine, const char *const *sets)
+static const struct wb_policy_ops *scene_policy(enum fair_release v)
 {
     static struct wb_policy_ops eevdf; /* its rows are in the table of "cfs" */
     eevdf = fair_eevdf_policy;
     eevdf.keys = fair_keys;
     eevdf.nkeys = FAIR_KEYS;
-    return fake_new(v >= FAIR_6_6 ? &eevdf : &fair_cfs_policy, kernel_of[v], machine, sets);
+    return v >= FAIR_6_6 ? &eevdf : &fair_cfs_policy;
+}
+
+static struct wb_sim *scene_new(enum fair_release v, const char *machine, const char *const *sets)
+{
+    return fake_new(scene_policy(v), kernel_of[v], machine, sets);
 }
 
 /* "4x2 1-3": two tasks on CPU 4, one on each of 1 to 3; the first of a CPU runs. */
