@@ -393,19 +393,21 @@ static int bench(struct bench *b)
 
 int verb_bench(int argc, char **argv)
 {
-    struct bench b = {.n = 0};
-    cli_options_init(&b.o);
-    int rc = read_options(&b, argc, argv);
+    struct bench *b = calloc(1, sizeof *b);
+    WB_MEMORY(b, "out of memory for a benchmark");
+    cli_options_init(&b->o);
+    int rc = read_options(b, argc, argv);
     if (rc < 0) {
-        b.keys = cli_keys_new();
-        b.d = wb_diag_new();
+        b->keys = cli_keys_new();
+        b->d = wb_diag_new();
         out_catch_signals();
-        rc = bench(&b);
-        int bad = cli_print_diag(&b.o, b.d);
+        rc = bench(b);
+        int bad = cli_print_diag(&b->o, b->d);
         if (!rc) rc = bad;
-        wb_diag_free(b.d);
-        wb_keys_free(b.keys);
+        wb_diag_free(b->d);
+        wb_keys_free(b->keys);
     }
-    cli_options_free(&b.o);
+    cli_options_free(&b->o);
+    free(b);
     return rc;
 }

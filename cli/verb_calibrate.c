@@ -348,17 +348,23 @@ static void choose_kernel(struct request *r)
         fprintf(stderr, "Kernel profile: %s, for %s; -k names another\n", r->kernel, id.kernel);
 }
 
+static bool read_cpus(const char *list, struct real_cpus *cpus, struct wb_diag *d)
+{
+    struct real_spec *s = calloc(1, sizeof *s);
+    WB_MEMORY(s, "out of memory for a list of CPUs");
+    real_spec_init(s, REAL_HOG);
+    bool fine = real_spec_set(s, "allowed", list, d) >= 0;
+    *cpus = s->allowed;
+    free(s);
+    return fine;
+}
+
 static int measure(struct request *r, const struct wb_topology *topo, struct probe_set *p, struct host_load *during,
                    struct wb_diag *d)
 {
     struct probe_options o = {.rounds = r->rounds, .stop = &out_stop, .progress = progress, .ctx = r};
     struct host_load before;
-    if (r->cpus) {
-        struct real_spec s;
-        real_spec_init(&s, REAL_HOG);
-        if (real_spec_set(&s, "allowed", r->cpus, d) < 0) return EXIT_USAGE;
-        o.cpus = s.allowed;
-    }
+    if (r->cpus && !read_cpus(r->cpus, &o.cpus, d)) return EXIT_USAGE;
     if (strcmp(r->gate, "off") != 0) {
         host_quiet_before(&host_gate_default, &before);
         int rc = gate(r, &before, "before");

@@ -17,6 +17,8 @@ target_compile_definitions(wb_flags INTERFACE _GNU_SOURCE $<$<BOOL:${WB_DEBUG}>:
 target_compile_options(wb_flags INTERFACE
     -ffp-contract=off
     -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wvla
+    # No frame that a small stack (ulimit -s 64, a thread's) would not hold; sanitizers make frames larger.
+    $<$<NOT:$<OR:$<BOOL:${WB_ASAN}>,$<BOOL:${WB_FUZZ}>,$<BOOL:$<TARGET_PROPERTY:WB_IS_TEST>>>>:-Wframe-larger-than=24576>
     $<$<BOOL:${WB_WERROR}>:-Werror>)
 
 # What is cleared on the way of an event is some dozens of bytes: rep stos takes longer to begin than stores take.

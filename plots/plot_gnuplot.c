@@ -17,7 +17,7 @@ struct text {
 
 static bool drain(int fd, struct text *t)
 {
-    char buf[65536];
+    char buf[8192];
     ssize_t got = read(fd, buf, sizeof buf);
     if (got < 0 && errno == EINTR) return true;
     if (got <= 0) return false;

@@ -179,8 +179,8 @@ int conform_schedstat(struct conform *c)
     for (uint32_t i = 0; i < c->t->nsections; i++) {
         const struct trace_section *s = &c->t->section[i];
         if (!s->before.text || !s->after.text || !s->n) continue;
-        uint32_t levels = add_text(d, s->before.text, false);
-        top = WB_MAX(top, WB_MAX(levels, add_text(d, s->after.text, true)));
+        uint32_t before = add_text(d, s->before.text, false), after = add_text(d, s->after.text, true);
+        top = WB_MAX(top, WB_MAX(before, after));
     }
     name_levels(c, d);
     for (uint32_t i = 0; i < DEPTHS; i++) {

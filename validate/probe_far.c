@@ -226,7 +226,8 @@ int probe_shared(struct probe_run *r)
         __asm__ volatile("" : : "r"(read_lines(r->arena, bytes)));
         uint64_t begin = real_now();
         dirty_lines(r->arena, bytes);
-        best = WB_MIN(best, real_now() - begin);
+        uint64_t took = real_now() - begin;
+        best = WB_MIN(best, took);
     }
     probe_join(t);
     probe_put(r, "shared_write", PROBE_RATE, (double)bytes / (double)best * 1e9);

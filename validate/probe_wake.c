@@ -102,7 +102,8 @@ static int exchange(struct echo *e, uint64_t think_ns, uint32_t trips)
 /* Trips between this CPU and `cpu` over what stands open in e; it is closed. */
 static int echo(struct echo *e, cpu_id cpu, uint64_t think_ns, uint32_t trips)
 {
-    double lo, hi, v[TRIPS_MAX];
+    static double v[TRIPS_MAX];
+    double lo, hi;
     e->n = 0;
     pid_t child = probe_child(cpu, e->policy, answer, e);
     close_end(e->peer);

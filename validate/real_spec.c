@@ -566,42 +566,53 @@ int real_spec_set(struct real_spec *s, const char *key, const char *value, struc
     return 0;
 }
 
-/* "hog,count=2,nice=10": a spec of its own is filled, then taken over. */
-static int set_background(struct real_spec *s, const char *value, struct wb_diag *d)
+/* The keys behind the kind, cut at the commas; value: all of it, for messages. 0 or -1. */
+static int background_keys(struct real_spec *one, char *next, const char *value, struct wb_diag *d)
 {
     static const char *const may[] = {"count",       "nice",    "sched", "cpus",  "chunk",
                                       "working_set", "pattern", "run",   "sleep", "period"};
-    char text[160], *next = text, *word;
-    struct real_spec one;
-    enum real_kind kind;
-    if (s->background_n == REAL_BACKGROUND_MAX) return wrong(d, NULL, "background", value, "too many");
-    if (strlen(value) >= sizeof text) return wrong(d, NULL, "background", value, "too long");
-    memcpy(text, value, strlen(value) + 1);
-    word = strsep(&next, ",");
-    if (real_kind_find(word, &kind) < 0 || !(K(kind) & SINGLE))
-        return wrong(d, "hog or periodic", "background", value, "unknown kind of load");
-    real_spec_init(&one, kind);
+    char *word;
     while ((word = strsep(&next, ","))) {
         char *is = strchr(word, '=');
         size_t i = 0;
         if (!is) return wrong(d, "hog,KEY=VALUE,...", "background", value, "no '=' after a key");
         *is = '\0';
         while (i < WB_ARRAY_SIZE(may) && !same_name(word, may[i])) i++;
-        if (i == WB_ARRAY_SIZE(may)) return unknown_key(kind, word, d);
+        if (i == WB_ARRAY_SIZE(may)) return unknown_key(one->kind, word, d);
         for (char *c = is + 1; *c; c++)
             if (*c == '+') *c = ','; /* cpus=0+2: a comma would end the value */
-        if (real_spec_set(&one, word, is + 1, d) < 0) return -1;
+        if (real_spec_set(one, word, is + 1, d) < 0) return -1;
     }
-    s->background[s->background_n++] = (struct real_background){.kind = kind,
-                                                                .count = one.copies,
-                                                                .nice = one.nice,
-                                                                .sched = one.sched,
-                                                                .cpus = one.cpus,
-                                                                .chunk = one.chunk,
-                                                                .run = one.run,
-                                                                .sleep = one.sleep,
-                                                                .period_ns = one.period_ns,
-                                                                .working_set = one.working_set,
-                                                                .random_pattern = one.random_pattern};
     return 0;
+}
+
+/* "hog,count=2,nice=10": a spec of its own is filled, then taken over. */
+static int set_background(struct real_spec *s, const char *value, struct wb_diag *d)
+{
+    char text[160], *next = text;
+    enum real_kind kind;
+    if (s->background_n == REAL_BACKGROUND_MAX) return wrong(d, NULL, "background", value, "too many");
+    if (strlen(value) >= sizeof text) return wrong(d, NULL, "background", value, "too long");
+    memcpy(text, value, strlen(value) + 1);
+    const char *word = strsep(&next, ",");
+    if (real_kind_find(word, &kind) < 0 || !(K(kind) & SINGLE))
+        return wrong(d, "hog or periodic", "background", value, "unknown kind of load");
+    struct real_spec *one = calloc(1, sizeof *one);
+    WB_MEMORY(one, "out of memory for a load in the background");
+    real_spec_init(one, kind);
+    int rc = background_keys(one, next, value, d);
+    if (!rc)
+        s->background[s->background_n++] = (struct real_background){.kind = kind,
+                                                                    .count = one->copies,
+                                                                    .nice = one->nice,
+                                                                    .sched = one->sched,
+                                                                    .cpus = one->cpus,
+                                                                    .chunk = one->chunk,
+                                                                    .run = one->run,
+                                                                    .sleep = one->sleep,
+                                                                    .period_ns = one->period_ns,
+                                                                    .working_set = one->working_set,
+                                                                    .random_pattern = one->random_pattern};
+    free(one);
+    return rc;
 }

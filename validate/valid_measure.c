@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe.h"
@@ -76,6 +77,22 @@ const char *valid_why_dropped(const struct valid_case *c, char *buf, size_t n)
     return buf;
 }
 
+/* 0 or -errno with an error in d; on 0 the caller owns *r. */
+static int run_case(const struct valid_case *c, const struct valid_env *env, struct real_result *r, struct wb_diag *d)
+{
+    struct real_spec *s = calloc(1, sizeof *s);
+    WB_MEMORY(s, "out of memory for a real run");
+    int rc = valid_real_spec(c, s, d);
+    s->stop = env->stop;
+    if (c->kind != REAL_HACKBENCH) {
+        s->duration_ns = (uint64_t)(env->seconds * 1e9);
+        s->warmup_ns = 50000000;
+    }
+    if (!rc) rc = real_run(s, r, d);
+    free(s);
+    return rc;
+}
+
 /* One real run of a case; a run beside too much other load, or while the CPUs lie otherwise than when they were
  * calibrated, is dropped. 0 or -errno; errors go to why. */
 static int one_run(const struct valid_set *v, struct valid_case *c, const struct valid_env *env, uint32_t round)
@@ -86,18 +103,11 @@ static int one_run(const struct valid_set *v, struct valid_case *c, const struct
         c->dropped++;
         return 0;
     }
-    struct real_spec s;
     struct real_result r;
     struct host_load load = {0};
     struct wb_diag *d = wb_diag_new();
-    int rc = valid_real_spec(c, &s, d);
-    s.stop = env->stop;
-    if (c->kind != REAL_HACKBENCH) {
-        s.duration_ns = (uint64_t)(env->seconds * 1e9);
-        s.warmup_ns = 50000000;
-    }
     struct host_meter *m = host_meter_begin(NULL);
-    if (!rc) rc = real_run(&s, &r, d);
+    int rc = run_case(c, env, &r, d);
     if (rc) {
         if (rc != -EINTR) snprintf(c->failed, sizeof c->failed, "the real run was refused (round %u)", round);
         host_meter_free(m);

@@ -28,7 +28,7 @@ static enum wb_ret hog_step(struct wb_exec *x, void *frame)
     const struct hog *g = f->g;
     WB_BEGIN(f);
     for (f->done = 0; g->endless || f->done < g->total; f->done++) {
-        WORKLOAD_COMPUTE(x, f, WB_MAX((sim_time)wb_dist_draw(g->chunk, &f->stream), WB_NS));
+        WORKLOAD_COMPUTE(x, f, workload_draw_work(g->chunk, &f->stream));
         if (g->set_bytes) WB_TOUCH(x, f, WB_SPAN(f->set, 0, g->set_bytes), g->pattern, WB_WRITE, WB_FN_MEMORY);
         wb_progress_add(x, g->work, 1);
     }

@@ -47,7 +47,7 @@ static enum wb_ret periodic_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     f->due = wb_now(x);
     for (f->done = 0; p->endless || f->done < p->total; f->done++) {
-        WORKLOAD_COMPUTE(x, f, WB_MAX((sim_time)wb_dist_draw(p->run, &f->run), WB_NS));
+        WORKLOAD_COMPUTE(x, f, workload_draw_work(p->run, &f->run));
         wb_progress_add(x, p->cycles, 1);
         f->due = next_due(x, f);
         WB_CALL(x, f, wb_sleep_until(x, f->due));

@@ -50,6 +50,12 @@ struct wb_channel *workload_channel(const struct workload_entry *e, const char *
 /* Its room when workload.pipe_size is given. 0 or -1. */
 int workload_resize(const struct workload_entry *e, struct wb_channel *c);
 
+/* How long to compute: a draw, at least a nanosecond. */
+static inline sim_time workload_draw_work(const struct wb_dist *d, struct wb_stream *s)
+{
+    sim_time work = (sim_time)wb_dist_draw(d, s);
+    return WB_MAX(work, WB_NS);
+}
 /* Compute for `dur`, in pieces that a segment can hold (it holds 70 s of full speed). The frame has a `left`. */
 #define WORKLOAD_PIECE (10 * WB_S)
 #define WORKLOAD_COMPUTE(x, f, dur) \

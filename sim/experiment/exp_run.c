@@ -207,7 +207,8 @@ static void fold_tasks(struct pool *p, size_t from, size_t to)
 
 static size_t slice_of(const struct pool *p)
 {
-    return WB_MAX(SLICE, SLICE_EACH * (size_t)exp_threads(p->opt->jobs, p->ntasks));
+    size_t each = SLICE_EACH * (size_t)exp_threads(p->opt->jobs, p->ntasks); /* makes threads */
+    return WB_MAX(SLICE, each);
 }
 
 /* Copies of results wait to be folded (30 KiB a histogram), so a long round goes in slices. */

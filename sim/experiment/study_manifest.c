@@ -131,7 +131,7 @@ void study_manifest_results(struct study_manifest *m, const struct exp_study *re
 static bool sum_file(const char *path, char sum[65])
 {
     FILE *f = fopen(path, "re");
-    char *all = NULL, buf[65536];
+    char *all = NULL, buf[8192];
     size_t len = 0, got;
     if (!f) return false;
     while ((got = fread(buf, 1, sizeof buf, f)) > 0) {

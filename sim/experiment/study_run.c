@@ -76,7 +76,7 @@ void study_ident(const struct wb_config *cfg, const char *model, char out[65])
 
 char *study_model_with(const char *plugin)
 {
-    char *text, sum[65], buf[65536];
+    char *text, sum[65], buf[8192];
     if (!plugin) return need(strdup(study_model()));
     FILE *f = fopen(plugin, "re");
     if (!f) return NULL;

@@ -57,9 +57,19 @@ static bool expect(struct dist_reader *r, char c, const char *why)
     return true;
 }
 
+/* As many as can come: each but the last is followed by a comma. */
+static size_t table_room(const struct dist_reader *r)
+{
+    size_t n = 1;
+    for (const char *c = r->text + r->pos; *c && n < TABLE_MAX; c++) n += *c == ',';
+    return n;
+}
+
 static bool table(struct dist_reader *r, struct wb_dist *d)
 {
-    int64_t value[TABLE_MAX], weight[TABLE_MAX], total = 0;
+    size_t room = table_room(r);
+    int64_t *value = scan_new(r->arena, room, sizeof *value), *weight = scan_new(r->arena, room, sizeof *weight);
+    int64_t total = 0;
     do {
         if (d->n == TABLE_MAX) return refuse(r, r->pos, "more than 4096 values in a table");
         if (!quantity(r, r->unit, ":,)", &value[d->n])) return false;

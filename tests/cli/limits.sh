@@ -24,8 +24,8 @@ limited "-f 1" 9 $w run pipe $quick --trace -o big.trace
 limited "-f 1" 9 $w report pipe $quick -o big.html
 
 # Little stack is enough.
-limited "-s 256" 0 $w sweep $study -j 2 -o small.db
-limited "-s 256" 0 $w run hog $quick -r 4 -j 2
+limited "-s 64" 0 $w sweep $study -j 2 -o small.db
+limited "-s 64" 0 $w run hog $quick -r 4 -j 2
 
 limited "-n 8" "0 9" $w sweep $study -o few.db
 limited "-n 5" "0 9" $w sweep $study -o fewer.db

@@ -94,6 +94,13 @@ offence "foreign libraries out of their place" "$(
     only_in 'hwloc' 'sim/machine|validate'
     only_in 'jansson\.h' 'sim/experiment|sim/scenario|plots|validate|cli')"
 
+if command -v python3 >/dev/null; then
+    offence "side effects in arguments that a macro evaluates more than once" "$(
+        python3 tests/style/macro_arguments.py "${sources[@]}" 2>&1)"
+else
+    echo "python3 is not here: arguments of macros were not checked"
+fi
+
 # The picture of the house names files that are there.
 offence "files in docs/architecture.md that do not exist" "$(
     grep -oE '`[a-z0-9_/*-]+\.(c|h|sh)`' docs/architecture.md | tr -d '`' | sort -u | while read -r name; do

@@ -292,6 +292,28 @@ static void other_families_are_refused(void **state)
     assert_null(run("pair_packed.txt", NULL, NULL)); /* does not say its kernel */
 }
 
+/* Differences of the counters of /proc/schedstat, summed over CPUs and sections by hand (awk over the file). */
+static void schedstat_counts_once(void **state)
+{
+    static const struct {
+        const char *file, *kernel;
+        uint64_t idle, busy, newidle, remote; /* passes and remote wakeups of the lowest level */
+    } want[] = {{"guest_612_2s2c2t.txt", "linux-6.12", 1010, 71, 128, 805},
+                {"guest_61_2s2c2t.txt", "linux-6.1", 381, 5, 150, 206},
+                {"guest_612_1s8c1t.txt", "linux-6.12", 69, 49, 27, 1331}};
+    (void)state;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(want); i++) {
+        struct conform_result *r = run(want[i].file, want[i].kernel, NULL);
+        assert_non_null(r);
+        const struct conform_domain *d = &r->domain[0];
+        assert_int_equal(d->calls[0], want[i].idle);
+        assert_int_equal(d->calls[1], want[i].busy);
+        assert_int_equal(d->calls[2], want[i].newidle);
+        assert_int_equal(d->wake_remote, want[i].remote);
+        conform_free(r);
+    }
+}
+
 /* ---- broken recordings ---- */
 
 static void broken_ones_are_survived(void **state)
@@ -337,6 +359,7 @@ int main(void)
         cmocka_unit_test(domains_as_recorded),
         cmocka_unit_test(wrong_machine_is_refused),
         cmocka_unit_test(other_families_are_refused),
+        cmocka_unit_test(schedstat_counts_once),
         cmocka_unit_test(broken_ones_are_survived),
         cmocka_unit_test(lost_events_hide_the_state),
     };

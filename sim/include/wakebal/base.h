@@ -33,6 +33,7 @@ typedef uint32_t task_id;  /* dense; idle tasks first */
 #define WB_CPUS_MAX 16384u
 
 #define WB_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+/* Both evaluate an argument twice: no calls with side effects (tests/style/macro_arguments.py). */
 #define WB_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define WB_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define WB_LIKELY(c) __builtin_expect(!!(c), 1)
