@@ -266,6 +266,21 @@ static bool map_meets(const struct wb_machine_state *s, const struct line *l, co
     return false;
 }
 
+/* What a read from each of the spans takes, when that is all there is to know. */
+static void price_reads(const struct wb_machine_state *s, struct near_spans *k)
+{
+    const struct wb_machine_spec *p = &s->m->spec;
+    uint32_t w = k->cpu >> 6;
+    k->plain = k->beyond == diameter(s->m->topo);
+    for (uint32_t i = 0; i < k->n; i++) {
+        const struct wb_cpumask *m = k->span[i].mask;
+        if (m->skip != w || m->nwords - m->tail != w + 1) k->plain = false;
+        k->word[i] = m->w[w] & ~(1ull << (k->cpu & 63));
+        k->trip[i] = p->clean_forward ? p->clean[k->span[i].far].latency : p->memory[0].latency;
+    }
+    k->beyond_trip = p->clean_forward ? p->clean[k->beyond].latency : p->memory[0].latency;
+}
+
 /* Spans around a CPU of at most this many, the nearest first. They are kept for the next line, since who looks at one
  * often looks at many. */
 static const struct near_spans *spans_around(struct wb_machine_state *s, cpu_id cpu)
@@ -298,6 +313,7 @@ static const struct near_spans *spans_around(struct wb_machine_state *s, cpu_id 
         k->span[k->n].far = ring[i].far;
         k->span[k->n++].mask = wb_topo_mask(t, ring[i].level, cpu);
     }
+    price_reads(s, k);
     return k;
 }
 
@@ -483,10 +499,53 @@ struct wb_line_time wb_line_time(struct wb_machine_state *s, cpu_id cpu, line_id
     return (struct wb_line_time){.wait = start - at, .local = local};
 }
 
+/* ---- scans: many lines with many sharers each ---- */
+
+/* access_line() for reads of those of the lines that have maps of their own and many sharers; which: in and out.
+ * Whoever has no copy finds others that have one, so that the read's time hangs on the word of the map around the
+ * reader. */
+static sim_time read_many(struct wb_machine_state *s, const struct near_spans *near, line_id first, uint64_t *which,
+                          sim_time now)
+{
+    const struct sharer_maps *p = &s->maps;
+    uint32_t k = near->cpu >> 6;
+    uint64_t bit = 1ull << (near->cpu & 63), in_some = 1ull << (k & 63), left = 0;
+    sim_time local = s->m->line_local[WB_LINE_READ], sum = 0;
+    const struct line *line = &s->line[first];
+    uint64_t *some = p->some + (size_t)(first - p->walked_first) * p->nsums + (k >> 6);
+    uint64_t *word = p->w + (size_t)k * p->nmaps + (first - p->walked_first);
+    for (uint64_t u = *which; u; u &= u - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(u), n = 0;
+        uint64_t l = line[i].word, busy = l & LATE, at = now - s->line_epoch;
+        if ((l >> LINE_BUSY_BITS & 3) != LINE_MANY || busy == LATE) {
+            left |= u & -u;
+            continue;
+        }
+        uint64_t has = some[i * p->nsums] & in_some ? word[i] : 0;
+        if (has & bit) {
+            sum += local;
+            continue;
+        }
+        while (n < near->n && !(has & near->word[n])) n++;
+        sim_time trip = n < near->n ? near->trip[n] : near->beyond_trip;
+        if (trip && busy > at) sum += busy - at;
+        sum += trip ? WB_MAX(trip, local) : local;
+        word[i] = has | bit;
+        some[i * p->nsums] |= in_some;
+    }
+    *which = left;
+    return sum;
+}
+
 sim_time wb_line_read_set(struct wb_machine_state *s, cpu_id cpu, line_id first, uint64_t which, sim_time now)
 {
     sim_time sum = 0;
     if (WB_UNLIKELY(now > s->line_epoch + EPOCH_MAX)) move_epoch(s, now);
+    uint32_t own = first - s->maps.walked_first, left = own < s->maps.walked ? s->maps.walked - own : 0;
+    if (left && (left >= 64 || !(which >> left)) && now >= s->line_epoch) {
+        const struct near_spans *near = spans_around(s, cpu);
+        if (near->plain) sum = read_many(s, near, first, &which, now);
+    }
     for (; which; which &= which - 1) {
         struct wb_line_cost c;
         access_line(s, cpu, first + (line_id)__builtin_ctzll(which), WB_LINE_READ, now, &c);

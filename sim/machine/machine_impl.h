@@ -155,6 +155,11 @@ struct near_spans {
         enum wb_distance far;
         const struct wb_cpumask *mask;
     } span[5];
+    /* For reads of lines with maps: spans in one word of a map and nobody beyond them nearer than another, so that one
+     * word of the map says what the read takes. */
+    bool plain;
+    uint64_t word[5]; /* of span[].mask */
+    sim_time trip[5], beyond_trip;
 };
 
 /* ---- bus.c ---- */

@@ -128,7 +128,7 @@ static void check(const char *topology, bool forward)
         spec.upgrade[d] = 9000 * (sim_time)d;
     }
     machine = fixture_machine(topology, &spec);
-    for (walked = 0; walked < LINES; walked++) {
+    for (walked = 0; walked <= LINES; walked++) {
         bool good = prop_check(&p, 200);
         assert_true(good);
     }
