@@ -46,7 +46,8 @@ static void take(struct search *w, const struct wb_trace_record *r)
     if (r->type != WB_TR_SWITCH) return;
     note(w, SWITCHED, r);
     if (r->when < w->start || r->cpu >= wb_ncpus(w->s)) return;
-    w->most = WB_MAX(w->most, ++w->switches[r->cpu]);
+    w->switches[r->cpu]++;
+    w->most = WB_MAX(w->most, w->switches[r->cpu]);
 }
 
 static void read_ring(struct search *w)
@@ -90,7 +91,8 @@ static sim_time choose_span(const struct search *w)
 {
     if (!w->most) return SPAN_STILL;
     sim_time ran = wb_sim_now(w->s) - w->start;
-    return WB_MIN(round_up(ran / w->most * SWITCHES), SPAN_MAX);
+    sim_time span = round_up(ran / w->most * SWITCHES);
+    return WB_MIN(span, SPAN_MAX);
 }
 
 /* A begin that one can read and type: a multiple of a hundredth of the window, at least 1 us. */

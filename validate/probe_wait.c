@@ -47,7 +47,8 @@ static double poll_ns(struct pollfd *p)
         uint64_t begin = real_now();
         for (int i = 0; i < CALLS; i++)
             if (poll(p, 2, 1000) != 1) return -1;
-        best = WB_MIN(best, real_now() - begin);
+        uint64_t took = real_now() - begin;
+        best = WB_MIN(best, took);
     }
     return (double)best / CALLS;
 }
