@@ -59,9 +59,19 @@ struct conform_scratch *conform_scratch_new(void)
     return calloc(1, sizeof(struct conform_scratch));
 }
 
+/* A waker elsewhere has a CPU's lock, and has most likely queued its task: sched_wakeup comes last, after the interrupt
+ * has been sent (ttwu_do_activate). */
+static struct wb_choice place(struct conform *c, const struct conform_question *q)
+{
+    for (cpu_id i = 0; c->under_way_all && i < c->f->ncpus; i++) wb_rq(c->s, i)->nr_running += c->under_way[i];
+    struct wb_choice k = wb_drive_place(c->s, &q->w, q->level);
+    for (cpu_id i = 0; c->under_way_all && i < c->f->ncpus; i++) wb_rq(c->s, i)->nr_running -= c->under_way[i];
+    return k;
+}
+
 static struct wb_choice ask(struct conform *c, const struct conform_question *q)
 {
-    struct wb_choice k = wb_drive_place(c->s, &q->w, q->level);
+    struct wb_choice k = place(c, q);
     restore(c, q, &c->scratch->before);
     return k;
 }
@@ -194,6 +204,17 @@ static void try_pending(struct trial *t)
     for (cpu_id i = 0; i < c->f->ncpus; i++) wb_rq(c->s, i)->wake_list = c->scratch->list[i];
 }
 
+/* Nothing has been queued yet by wakers who are at it elsewhere. */
+static void try_under_way(struct trial *t)
+{
+    struct conform *c = t->c;
+    uint32_t all = c->under_way_all;
+    if (!all) return;
+    c->under_way_all = 0;
+    note(t, CONFORM_F_RACE, ask(c, t->q).cpu);
+    c->under_way_all = all;
+}
+
 /* The packing rule's signal: just below and just above its limit. */
 static void try_pack(struct trial *t)
 {
@@ -207,8 +228,8 @@ static void try_pack(struct trial *t)
     c->f->pl.pack.limit = limit;
 }
 
-static void (*const trials[])(struct trial *t) = {try_sync,    try_wide,    try_caches,  try_load, try_recent,
-                                                  try_delayed, try_leaving, try_pending, try_pack};
+static void (*const trials[])(struct trial *t) = {try_sync,    try_wide,    try_caches,  try_load,      try_recent,
+                                                  try_delayed, try_leaving, try_pending, try_under_way, try_pack};
 
 void conform_ask(struct conform *c, const struct conform_question *q, struct conform_answer *a)
 {
@@ -232,7 +253,7 @@ void conform_apply(struct conform *c, const struct conform_question *q)
 {
     if (q->w.task->delayed) return;
     cpu_id recent = fair_task(q->w.task)->pl.recent_used_cpu;
-    (void)wb_drive_place(c->s, &q->w, q->level);
+    (void)place(c, q);
     if (fair_task(q->w.task)->pl.recent_used_cpu != recent) c->past[q->wakee].recent_known = true;
 }
 

@@ -190,6 +190,16 @@ static int build_sim(struct conform *c, const struct wb_registry *reg, struct wb
     return c->s ? 0 : -1;
 }
 
+/* Wakee flips of tasks that were there before the recording, and of all they fork: a shell, or an init, has woken a few
+ * others. No recording tells the count. 2 is what fitted a 2-CPU guest's hackbench (docs/validation.md,
+ * policy.start_flips of linux-6.18-packed); assumed. A simulation's own trace begins with none. */
+#define START_FLIPS 2u
+
+static bool flips_unknown(const struct conform *c)
+{
+    return c->f->v->release >= FAIR_5_4 && !c->t->own_machine[0] && !wb_cfg_has(c->cfg, "policy.start_flips");
+}
+
 int conform_build(struct conform *c, const struct wb_registry *reg, const struct wb_key_registry *keys,
                   struct wb_diag *d)
 {
@@ -197,8 +207,12 @@ int conform_build(struct conform *c, const struct wb_registry *reg, const struct
     if (choose_kernel(c, d) || load(c, keys, d) || build_sim(c, reg, d)) return -1;
     c->f = wb_policy_data(c->s);
     c->r->ncpus = wb_ncpus(c->s);
-    /* Sleepers have been about for long: they come with nothing, not with a new task's full averages. */
-    for (uint32_t i = 1; i < c->t->ntasks; i++) fair_task(conform_task(c, i))->is_new = false;
+    bool flips = flips_unknown(c);
+    for (uint32_t i = 1; i < c->t->ntasks; i++) {
+        struct fair_task *p = fair_task(conform_task(c, i));
+        p->is_new = false; /* sleepers have been about for long: they come with nothing, not with full averages */
+        if (flips) p->pl.wakee_flips = START_FLIPS;
+    }
     c->tick_ns = 1000000000ull / wb_hz(c->s);
     return 0;
 }

@@ -24,6 +24,7 @@ struct conform_past {
     bool may_delay;      /* slept while others were queued on its CPU */
     uint64_t idle_epoch; /* of that CPU then */
     uint64_t left_ns;    /* when it was switched out; 0: never */
+    uint16_t going;      /* 1 + the other CPU on which its waker is queueing it; 0: nobody is */
 };
 
 struct conform {
@@ -39,10 +40,13 @@ struct conform {
     uint64_t *idle_epoch;            /* [ncpus] how often it went idle */
     uint64_t *idle_seen;             /* [ncpus] ns when it was seen to go idle in this section; 0: not */
     uint64_t *last_event;            /* [ncpus] ns */
-    bool *unknown;                   /* [ncpus] after lost events */
-    bool *bound;                     /* [ntasks] */
-    bool starting;                   /* a section's first state is being made */
-    uint64_t now, shift;             /* ns of the model; added to the section's times */
+    /* [ncpus] tasks that wakers elsewhere are queueing there: sched_wakeup is to come */
+    uint32_t *under_way;
+    uint32_t under_way_all; /* their sum */
+    bool *unknown;          /* [ncpus] after lost events */
+    bool *bound;            /* [ntasks] */
+    bool starting;          /* a section's first state is being made */
+    uint64_t now, shift;    /* ns of the model; added to the section's times */
     uint64_t tick_ns, next_tick;
     struct conform_tally *by_rule; /* [nrules of the policy] */
     uint64_t affine[16];           /* moves to the waker's CPU by the model, by depth of the domain */

@@ -50,11 +50,26 @@ static void note_leaving(struct conform *c, cpu_id cpu, uint32_t task, enum wb_t
     p->idle_epoch = c->idle_epoch[cpu];
 }
 
+/* The task's queueing by a waker on another CPU begins (at) or is over (TRACE_NO_CPU). */
+static void set_going(struct conform *c, uint32_t task, uint16_t at)
+{
+    struct conform_past *p = &c->past[task];
+    if (p->going) {
+        c->under_way[p->going - 1]--;
+        c->under_way_all--;
+    }
+    p->going = at == TRACE_NO_CPU ? 0 : (uint16_t)(at + 1);
+    if (!p->going) return;
+    c->under_way[at]++;
+    c->under_way_all++;
+}
+
 static void do_switch(struct conform *c, cpu_id cpu, uint32_t task, uint32_t next, char letter)
 {
     enum wb_task_state state = state_of(letter);
     struct wb_task *n = next ? conform_task(c, next) : NULL;
     note_leaving(c, cpu, task, state);
+    if (next) set_going(c, next, TRACE_NO_CPU);
     if (n && n->on_cpu && n->cpu != cpu) { /* the recording has lost its switch there */
         c->r->repaired++;
         (void)wb_drive_switch(c->s, n->cpu, NULL, WB_RUNNING);
@@ -92,8 +107,10 @@ static void fall_asleep(struct conform *c)
     }
     for (cpu_id i = 0; i < c->r->ncpus; i++) {
         c->idle_seen[i] = c->last_event[i] = 0;
+        c->under_way[i] = 0;
         c->unknown[i] = false;
     }
+    c->under_way_all = 0;
 }
 
 /* First appearance of each task: if it is a switch to it, it was queued there from the beginning. */
@@ -235,11 +252,13 @@ static void wake(struct conform *c, const struct trace_event *e, struct pending 
     if (!o->found || t->on_rq) return;
     if (o->cpu != t->cpu && o->remote) (void)wb_drive_move(c->s, t, o->cpu);
     if (o->remote) wb_drive_pend(c->s, t, o->cpu);
+    if (!o->remote && o->cpu != e->cpu && o->cpu < c->r->ncpus) set_going(c, e->task, o->cpu);
 }
 
 static void queue(struct conform *c, const struct trace_event *e)
 {
     struct wb_task *t = conform_task(c, e->task);
+    set_going(c, e->task, TRACE_NO_CPU);
     if (t->cpu != e->to && !t->on_cpu) (void)wb_drive_move(c->s, t, e->to);
     if (!t->on_cpu) wb_drive_queue(c->s, t, WB_ENQ_WAKEUP);
 }
@@ -345,10 +364,11 @@ static int make(struct conform *c)
     c->idle_epoch = calloc(TRACE_CPUS, sizeof *c->idle_epoch);
     c->idle_seen = calloc(TRACE_CPUS, sizeof *c->idle_seen);
     c->last_event = calloc(TRACE_CPUS, sizeof *c->last_event);
+    c->under_way = calloc(TRACE_CPUS, sizeof *c->under_way);
     c->unknown = calloc(TRACE_CPUS, sizeof *c->unknown);
     c->scratch = conform_scratch_new();
-    return c->past && c->bound && c->idle_epoch && c->idle_seen && c->last_event && c->unknown && c->scratch ? 0
-                                                                                                             : -ENOMEM;
+    bool all = c->past && c->bound && c->idle_epoch && c->idle_seen && c->last_event && c->under_way && c->unknown;
+    return all && c->scratch ? 0 : -ENOMEM;
 }
 
 static void unmake(struct conform *c)
@@ -361,6 +381,7 @@ static void unmake(struct conform *c)
     free(c->idle_epoch);
     free(c->idle_seen);
     free(c->last_event);
+    free(c->under_way);
     free(c->unknown);
     free(c->by_rule);
     free(c->masks[0]);

@@ -346,6 +346,19 @@ static void lost_events_hide_the_state(void **state)
     conform_free(r);
 }
 
+/* 6.1 guest, 3 CPUs: for 20 ms CPU 1 queues rcu_preempt on CPU 0, which looks idle meanwhile and is taken by nobody. */
+static void queueing_elsewhere_is_no_idle_cpu(void **state)
+{
+    (void)state;
+    struct conform_result *r = run("slow_waker.txt", NULL, NULL);
+    assert_non_null(r);
+    assert_true(r->total.known > 20);
+    assert_int_equal(r->total.known_agree, r->total.known);
+    assert_true(r->by_fact[CONFORM_F_RACE] >= 13);
+    assert_true(r->by_fact_agree[CONFORM_F_RACE] >= 13);
+    conform_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +375,7 @@ int main(void)
         cmocka_unit_test(schedstat_counts_once),
         cmocka_unit_test(broken_ones_are_survived),
         cmocka_unit_test(lost_events_hide_the_state),
+        cmocka_unit_test(queueing_elsewhere_is_no_idle_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
