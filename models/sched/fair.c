@@ -80,6 +80,7 @@ static void read_switches(struct fair_sim *f, const struct wb_config *cfg)
     f->nr_migrate = f->v->release == FAIR_2_6_23 ? 0 : (uint32_t)fair_given(cfg, "policy.nr_migrate", 32);
     f->child_runs_first = fair_given_bool(cfg, "policy.child_runs_first", f->v->child_runs_first);
     f->compat_yield = fair_given_bool(cfg, "policy.compat_yield", false);
+    f->lag_kept = wb_cfg_has(cfg, "policy.delayed_lag") && !strcmp(wb_cfg_str(cfg, "policy.delayed_lag"), "kept");
     f->lazy = fair_given_bool(cfg, "policy.preempt_lazy", false) && f->v->lazy;
     f->drops_delayed = fair_given_bool(cfg, "policy.wakeup_drops_delayed", false);
     f->fork_waits = fair_given_bool(cfg, "policy.fork_waits", false);

@@ -240,6 +240,7 @@ struct fair_sim {
         base_slice_unscaled, runtime_limit, stat_granularity, migration_cost;
     uint32_t nr_latency, nr_migrate;
     bool child_runs_first, compat_yield, lazy, nohz, nohz_at_once, drops_delayed, fork_waits;
+    bool lag_kept;             /* policy.delayed_lag */
     struct fair_slice *slices; /* policy.task_slices */
     uint32_t nslices;
     struct fair_place_sim pl;

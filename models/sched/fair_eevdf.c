@@ -120,12 +120,15 @@ static void charge(struct wb_exec *x, struct wb_rq *rq, struct fair_task *curr, 
 
 /* ---- coming and going ---- */
 
-/* update_entity_lag: clamped to what one request may be early or late. */
+/* update_entity_lag: clamped to what one request may be early or late. With policy.delayed_lag = "kept" nobody's debt
+ * grows while his dequeue is delayed (commit 059258b0d424). */
 static void note_lag(const struct fair_sim *f, const struct fair_rq *r, struct fair_task *p)
 {
     int64_t lag = (int64_t)(average_vruntime(r) - p->vruntime);
     int64_t limit = (int64_t)fair_virtual(f, WB_MAX(2 * p->slice, f->tick_ns), p);
+    int64_t before = p->vlag;
     p->vlag = WB_MAX(WB_MIN(lag, limit), -limit);
+    if (f->lag_kept && p->delayed) p->vlag = WB_MAX(p->vlag, before);
 }
 
 /* Once queued, p pulls the average towards itself: the lag is inflated so that it is true afterwards. */
@@ -171,8 +174,9 @@ static bool leave(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p, uint
 {
     const struct fair_sim *f = fair_of(x);
     struct fair_rq *r = fair_rq(rq);
-    if (delays(f, r, p, flags)) return false;
-    note_lag(f, r, p);
+    bool delayed = delays(f, r, p, flags);
+    if (!delayed || f->lag_kept) note_lag(f, r, p);
+    if (delayed) return false;
     if (!fair_on(f, FAIR_F_PLACE_REL_DEADLINE) || flags & WB_DEQ_SLEEP) return true;
     p->deadline -= p->vruntime;
     p->rel_deadline = true;
@@ -186,28 +190,32 @@ static void left(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p, uint3
     if (flags & WB_DEQ_DELAYED && fair_on(f, FAIR_F_DELAY_ZERO) && p->vlag > 0) p->vlag = 0;
 }
 
+/* Out of the tree and in again, with the lag that p is to have. */
+static void place_again(const struct fair_sim *f, struct fair_rq *r, struct fair_task *p)
+{
+    bool in_tree = p->in_tree;
+    fair_tree_del(f, r, p);
+    p->on_rq = false; /* average() shall not count it */
+    r->nr--;
+    place_in_time(f, r, p, false);
+    r->nr++;
+    p->on_rq = true;
+    if (in_tree) fair_tree_add(f, r, p);
+}
+
 /* requeue_delayed_entity: woken before its debt was paid, it goes on with what is left of it; a credit is forfeit
- * (DELAY_ZERO). */
+ * (DELAY_ZERO). With policy.delayed_lag = "kept" it is placed anew whenever its lag is not what its place says. */
 static void revive(struct wb_exec *x, struct wb_rq *rq, struct fair_task *p)
 {
     const struct fair_sim *f = fair_of(x);
     struct fair_rq *r = fair_rq(rq);
     WB_CHECK(p->delayed, "task %u is woken in its queue and was not delayed", p->t->id);
     fair_util_est_enqueue(f, r, p);
-    if (fair_on(f, FAIR_F_DELAY_ZERO)) {
-        note_lag(f, r, p);
-        if (p->vlag > 0) {
-            bool in_tree = p->in_tree;
-            fair_tree_del(f, r, p);
-            p->on_rq = false; /* average() shall not count it */
-            r->nr--;
-            p->vlag = 0;
-            place_in_time(f, r, p, false);
-            r->nr++;
-            p->on_rq = true;
-            if (in_tree) fair_tree_add(f, r, p);
-        }
-    }
+    bool zero = fair_on(f, FAIR_F_DELAY_ZERO);
+    if (zero || f->lag_kept) note_lag(f, r, p);
+    bool credit = zero && p->vlag > 0;
+    if (credit) p->vlag = 0;
+    if (credit || (f->lag_kept && (int64_t)(average_vruntime(r) - p->vruntime) != p->vlag)) place_again(f, r, p);
     fair_update_load(f, r, p);
     p->delayed = false;
     r->nr_delayed--;

@@ -91,6 +91,12 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
      .source = CFS_SRC "sysctl_sched_child_runs_first"},
     {KEY("compat_yield", BOOL), .help = "sched_yield() goes behind everybody (up to 2.6.38). Without it false.",
      .source = CFS_SRC "sysctl_sched_compat_yield"},
+    {KEY("delayed_lag", ENUM), .choices = "grows kept",
+     .help =
+         "Debt of a sleeper whose dequeue is delayed (6.12+), when others who come meanwhile move the average back: it "
+         "grows, or stays what it was at most and the sleeper is placed anew when it is woken (kept, as from April "
+         "2026 on). Without it grows.",
+     .source = CFS_SRC "update_entity_lag, requeue_delayed_entity; commit 059258b0d424"},
     {KEY("preempt_lazy", BOOL),
      .help = "Lazy preemption (6.13+): requests of fair tasks wait for the return to user mode or the next tick, and "
              "send no interrupt. Without it "
@@ -250,6 +256,7 @@ const struct fair_knob fair_knobs[] = {
     {"policy.tunable_scaling", FAIR_SINCE(FAIR_2_6_35)},
     {"policy.child_runs_first", FAIR_UNTIL(FAIR_6_6)},
     {"policy.compat_yield", FAIR_UNTIL(FAIR_2_6_36)},
+    {"policy.delayed_lag", FAIR_SINCE(FAIR_6_12)},
     {"policy.preempt_lazy", FAIR_SINCE(FAIR_6_18)},
     {"policy.wakeup_drops_delayed", FAIR_SINCE(FAIR_6_12)},
     {"policy.fork_waits", FAIR_SINCE(FAIR_6_18)},
