@@ -259,7 +259,7 @@ void conform_apply(struct conform *c, const struct conform_question *q)
 
 /* ---- forks ---- */
 
-/* How busy the groups are: as derived (FORK_KEPT), nothing, reversed, full where somebody runs. */
+/* How busy the groups are: as derived (FORK_KEPT), nothing, reversed, full where somebody runs (but for `least`). */
 enum fork_util { FORK_KEPT, FORK_NONE, FORK_REVERSED, FORK_FULL };
 
 static uint64_t util_of(const struct conform *c, cpu_id i, enum fork_util how)
@@ -274,9 +274,10 @@ static void set_util(const struct conform *c, enum fork_util how, cpu_id least)
 {
     for (cpu_id i = 0; i < c->f->ncpus; i++) {
         struct fair_rq *r = fair_rq(wb_rq(c->s, i));
-        r->avg.util_avg = util_of(c, i, how) + (how != FORK_KEPT && i != least);
+        bool spared = how == FORK_FULL && i == least;
+        r->avg.util_avg = spared ? 0 : util_of(c, i, how) + (how != FORK_KEPT && i != least);
         r->util_est = how == FORK_KEPT ? c->scratch->est[i] : 0;
-        bool full = how == FORK_FULL && r->nr;
+        bool full = how == FORK_FULL && r->nr && !spared;
         r->avg.runnable_avg = full ? (uint64_t)PELT_SCALE * r->nr : c->scratch->runnable[i];
         r->avg.load_avg = full ? r->load.value : c->scratch->load[i];
     }
@@ -301,6 +302,8 @@ static void try_utils(const struct fork_trial *t)
 {
     for (cpu_id least = 0; least < t->c->f->ncpus; least++) {
         set_util(t->c, FORK_NONE, least);
+        try_fork(t, CONFORM_F_UTIL);
+        set_util(t->c, FORK_FULL, least);
         try_fork(t, CONFORM_F_UTIL);
     }
     set_util(t->c, FORK_REVERSED, WB_NO_CPU);

@@ -35,39 +35,65 @@ static bool number_of(struct trace_span s, const char *key, int64_t *v)
     return trace_span_number(&rest, v);
 }
 
-/* "comm=NAME pid=N": the name may hold blanks, so it ends where its pid key begins. */
-static bool task_by_keys(struct trace *t, struct trace_span s, const char *comm_key, const char *pid_key,
-                         uint32_t *task)
+/* Where the key is that a number follows, and behind that the next key: a name may hold one of them, hardly both. */
+static const char *find_pid(struct trace_span s, const char *key, const char *next)
 {
-    const char *comm = find(s, comm_key), *pid = comm ? find((struct trace_span){comm, s.end}, pid_key) : NULL;
+    const char *some = NULL;
+    for (const char *at = s.at; (at = find((struct trace_span){at, s.end}, key)) != NULL; at++) {
+        struct trace_span digits = {at + strlen(key), s.end};
+        int64_t n;
+        if (!trace_span_number(&digits, &n)) continue;
+        some = at;
+        if ((size_t)(digits.end - digits.at) >= strlen(next) && !memcmp(digits.at, next, strlen(next))) return at;
+    }
+    return some;
+}
+
+struct task_keys {
+    const char *comm, *pid, *next;
+};
+static const struct task_keys prev_keys = {"prev_comm=", " prev_pid=", " prev_prio="},
+                              next_keys = {"next_comm=", " next_pid=", " next_prio="},
+                              wake_keys = {"comm=", " pid=", " prio="},
+                              parent_keys = {"comm=", " pid=", " child_comm="},
+                              child_keys = {"child_comm=", " child_pid=", ""},
+                              runtime_keys = {"comm=", " pid=", " runtime="};
+
+/* "comm=NAME pid=N": the name may hold blanks and more, so it ends where its pid key begins. s: what follows. */
+static bool task_by_keys(struct trace *t, struct trace_span *s, const struct task_keys *k, uint32_t *task)
+{
+    const char *comm = find(*s, k->comm);
+    const char *pid = comm ? find_pid((struct trace_span){comm, s->end}, k->pid, k->next) : NULL;
     int64_t n;
     if (!pid) return false;
-    struct trace_span digits = {pid + strlen(pid_key), s.end}, name = {comm + strlen(comm_key), pid};
+    struct trace_span digits = {pid + strlen(k->pid), s->end}, name = {comm + strlen(k->comm), pid};
     if (!trace_span_number(&digits, &n) || n < 0 || n > INT32_MAX) return false;
     *task = trace_task_of(t, (int32_t)n, name);
+    *s = digits;
     return *task != UINT32_MAX;
 }
 
-/* "NAME:PID [PRIO]", from the back: the name may hold colons. rest: what follows. */
+/* "NAME:PID [PRIO]": the last of them, since the name may hold colons, brackets and all of it. rest: what follows. */
 static bool task_by_plugin(struct trace *t, struct trace_span s, uint32_t *task, int16_t *prio, struct trace_span *rest)
 {
-    const char *open = find(s, " [");
-    while (open) { /* a name may hold " [" too: what follows must be a priority */
+    struct trace_span name = {NULL, NULL};
+    int64_t pid = 0, last_pid = 0, p, last_p = 0;
+    for (const char *open = s.at; (open = find((struct trace_span){open, s.end}, " [")) != NULL; open += 2) {
         struct trace_span digits = {open + 2, s.end};
-        int64_t p, pid;
         const char *at = open;
         bool closed = trace_span_number(&digits, &p) && digits.at < s.end && *digits.at == ']';
         while (at > s.at && at[-1] >= '0' && at[-1] <= '9') at--;
         struct trace_span number = {at, open};
-        if (closed && at > s.at && at[-1] == ':' && trace_span_number(&number, &pid) && pid <= INT32_MAX) {
-            *task = trace_task_of(t, (int32_t)pid, (struct trace_span){s.at, at - 1});
-            *prio = (int16_t)WB_MIN(p, 1000);
-            *rest = (struct trace_span){digits.at + 1, s.end};
-            return *task != UINT32_MAX;
-        }
-        open = find((struct trace_span){open + 2, s.end}, " [");
+        if (!closed || at == s.at || at[-1] != ':' || !trace_span_number(&number, &pid) || pid > INT32_MAX) continue;
+        name = (struct trace_span){s.at, at - 1};
+        *rest = (struct trace_span){digits.at + 1, s.end};
+        last_pid = pid;
+        last_p = p;
     }
-    return false;
+    if (!name.at) return false;
+    *task = trace_task_of(t, (int32_t)last_pid, name);
+    *prio = (int16_t)WB_MIN(last_p, 1000);
+    return *task != UINT32_MAX;
 }
 
 /* Raw state: bits of include/linux/sched.h TASK_REPORT; 0x100: preempted. */
@@ -94,14 +120,14 @@ static int read_switch(struct trace *t, struct trace_span b, struct trace_event 
 {
     int64_t v;
     if (find(b, "prev_comm=")) {
-        const char *next = find(b, "next_comm="), *state = find(b, "prev_state=");
+        if (!task_by_keys(t, &b, &prev_keys, &e->task)) return -1;
+        const char *state = find(b, "prev_state="), *next = find(b, "next_comm=");
         if (!next || !state) return -1;
-        struct trace_span first = {b.at, next}, second = {next, b.end};
-        if (!task_by_keys(t, first, "prev_comm=", " prev_pid=", &e->task)) return -1;
-        if (!task_by_keys(t, second, "next_comm=", " next_pid=", &e->next)) return -1;
-        if (number_of(first, "prev_prio=", &v)) e->prio = (int16_t)v;
-        if (number_of(second, "next_prio=", &v)) e->next_prio = (int16_t)v;
+        if (number_of((struct trace_span){b.at, next}, "prev_prio=", &v)) e->prio = (int16_t)v;
         e->state = state_of((struct trace_span){state + strlen("prev_state="), next});
+        b.at = next;
+        if (!task_by_keys(t, &b, &next_keys, &e->next)) return -1;
+        if (number_of(b, "next_prio=", &v)) e->next_prio = (int16_t)v;
         return 1;
     }
     struct trace_span rest;
@@ -126,7 +152,7 @@ static int read_wake(struct trace *t, struct trace_span b, struct trace_event *e
     int64_t v;
     struct trace_span rest;
     if (find(b, "comm=") && find(b, " pid=")) { /* else of a name */
-        if (!task_by_keys(t, b, "comm=", " pid=", &e->task)) return -1;
+        if (!task_by_keys(t, &b, &wake_keys, &e->task)) return -1;
         if (number_of(b, " prio=", &v)) e->prio = (int16_t)v;
         if (number_of(b, "success=", &v) && !v) return 0;
         return number_of(b, "target_cpu=", &v) && take_cpu(v, cpu) ? 1 : -1;
@@ -138,7 +164,7 @@ static int read_wake(struct trace *t, struct trace_span b, struct trace_event *e
 static int read_migrate(struct trace *t, struct trace_span b, struct trace_event *e)
 {
     int64_t from, to, v;
-    if (!task_by_keys(t, b, "comm=", " pid=", &e->task)) return -1;
+    if (!task_by_keys(t, &b, &wake_keys, &e->task)) return -1;
     if (number_of(b, " prio=", &v)) e->prio = (int16_t)v;
     if (!number_of(b, "orig_cpu=", &from) || !number_of(b, "dest_cpu=", &to)) return -1;
     return take_cpu(from, &e->from) && take_cpu(to, &e->to) ? 1 : -1;
@@ -146,20 +172,19 @@ static int read_migrate(struct trace *t, struct trace_span b, struct trace_event
 
 static int read_fork(struct trace *t, struct trace_span b, struct trace_event *e)
 {
-    const char *child = find(b, "child_comm=");
-    if (!child || !task_by_keys(t, (struct trace_span){b.at, child}, "comm=", " pid=", &e->task)) return -1;
-    return task_by_keys(t, (struct trace_span){child, b.end}, "child_comm=", " child_pid=", &e->next) ? 1 : -1;
+    if (!task_by_keys(t, &b, &parent_keys, &e->task)) return -1;
+    return task_by_keys(t, &b, &child_keys, &e->next) ? 1 : -1;
 }
 
 static int read_exit(struct trace *t, struct trace_span b, struct trace_event *e)
 {
-    return task_by_keys(t, b, "comm=", " pid=", &e->task) ? 1 : -1;
+    return task_by_keys(t, &b, &wake_keys, &e->task) ? 1 : -1;
 }
 
 static int read_runtime(struct trace *t, struct trace_span b, struct trace_event *e)
 {
     int64_t v;
-    if (!task_by_keys(t, b, "comm=", " pid=", &e->task) || !number_of(b, " runtime=", &v) || v < 0) return -1;
+    if (!task_by_keys(t, &b, &runtime_keys, &e->task) || !number_of(b, " runtime=", &v) || v < 0) return -1;
     e->runtime = (uint64_t)v;
     return 1;
 }

@@ -52,7 +52,8 @@ static struct trace_span trim(struct trace_span s)
 
 /* ---- time and event ---- */
 
-/* "12.000345:" at s.at; up to nine digits of fraction count. Returns its end, or NULL. */
+/* "12.000345:" at s.at, or with a comma, as some locales write it; up to nine digits of fraction count. Returns its
+ * end, or NULL. */
 static const char *read_time(struct trace_span s, uint64_t *ns)
 {
     const char *at = s.at;
@@ -62,7 +63,8 @@ static const char *read_time(struct trace_span s, uint64_t *ns)
         sec = sec * 10 + (uint64_t)(*at - '0');
         if (sec > UINT64_MAX / 1000000000 - 1) return NULL; /* 584 years in ns */
     }
-    if (at == s.end || *at++ != '.') return NULL;
+    if (at == s.end || (*at != '.' && *at != ',')) return NULL;
+    at++;
     const char *first = at;
     for (; at < s.end && is_digit(*at); at++) {
         if (scale == 1) continue;

@@ -383,6 +383,37 @@ static void a_delayed_task_that_is_woken_keeps_its_place(void **state)
     }
 }
 
+/* A sleeps 500 us ahead of B, 250 ahead of V. C comes with 600 us of credit: at -650 us, and V goes back to -50. A
+ * would owe 550 now; with policy.delayed_lag = "kept" it owes 250 still: V without A is -325, and -250 * 3 / 2 beyond
+ * it is 50. */
+static void debts_of_the_delayed_grow_or_are_kept(void **state)
+{
+    (void)state;
+    static const char *const sets[][2] = {
+        {NULL, NULL}, {"policy.delayed_lag=grows", NULL}, {"policy.delayed_lag=kept", NULL}};
+    for (enum fair_release v = FAIR_6_12; v <= FAIR_6_18; v++) {
+        for (int i = 0; i < 3; i++) {
+            wb_rule rule;
+            struct wb_sim *s = fair_test_new(v, FAIR_SMP(1), sets[i]);
+            struct fair_task *a = fork_fair(s, 0);
+            assert_ptr_equal(fake_schedule(s, 0, WB_RUNNING), a->t);
+            struct fair_task *b = fork_fair(s, 0);
+            s->now += 500 * WB_US;
+            assert_ptr_equal(fake_schedule(s, 0, WB_INTERRUPTIBLE), b->t);
+            assert_true(a->delayed);
+            b->vruntime = a->vruntime - 500 * US;
+            b->deadline = b->vruntime + 700 * US;
+            a->vlag = -250 * US;
+            (void)wake(s, sleeper(s, 600 * US), &rule);
+            (void)wake(s, a, &rule);
+            assert_int_equal(at(a, b), i == 2 ? 50 * US : 500 * US);
+            assert_false(a->delayed);
+            assert_int_equal(fair_test_rq(s, 0)->nr, 3);
+            fake_free(s);
+        }
+    }
+}
+
 static void a_delayed_task_that_has_won_lag_is_placed_at_the_average(void **state)
 {
     struct fair_task *a, *b;
@@ -502,6 +533,7 @@ int main(void)
         cmocka_unit_test(a_delayed_task_that_is_chosen_leaves),
         cmocka_unit_test(a_queue_of_delayed_tasks_goes_idle),
         cmocka_unit_test(a_delayed_task_that_is_woken_keeps_its_place),
+        cmocka_unit_test(debts_of_the_delayed_grow_or_are_kept),
         cmocka_unit_test(a_delayed_task_that_has_won_lag_is_placed_at_the_average),
         cmocka_unit_test(a_moved_task_keeps_its_request),
         cmocka_unit_test(yield_gives_up_the_request_and_from_6_18_on_the_lag),

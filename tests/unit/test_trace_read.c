@@ -69,6 +69,12 @@ static const struct shape shapes[] = {
     {"  a 1.5: b  100/102 [000]     0.000061: sched:sched_migrate_task: comm=rd pid=103 prio=120 orig_cpu=0 "
      "dest_cpu=4\n",
      102, 103, -1, 0, 0, 4, 61000, '?', TRACE_MIGRATE, TRACE_CTX_UNKNOWN},
+    {"  pid=7 prio=3-9 [001] d..2. 1,000006: " SWITCH("pid=7 prio=3", "9", "S", "prev_state=R", "5"), 9, 9, 5, 1, NO,
+     NO, 1000006000, 'S', TRACE_SWITCH, TRACE_CTX_TASK},
+    {"  a-9 [001] d..2. 1.000006: sched_wakeup: comm=x pid=7 z pid=12 prio=120 target_cpu=002\n", 9, 12, -1, 1, NO, 2,
+     1000006000, '?', TRACE_WAKEUP, TRACE_CTX_TASK},
+    {"  a:9 [120] S-8 [001] 1.000006: sched_switch: a:9 [120] S:8 [120] R ==> b:7 [120] x:5 [120]\n", 8, 8, 5, 1, NO,
+     NO, 1000006000, 'R', TRACE_SWITCH, TRACE_CTX_UNKNOWN},
     {"  sh-9 [000] ..... 1.000000: sched_process_fork: comm=sh pid=9 child_comm=sh child_pid=12\n", 9, 9, -1, 0, NO, NO,
      1000000000, '?', TRACE_FORK, TRACE_CTX_TASK},
     {"  sh-9 [000] d..2. 1.000000: sched_stat_runtime: comm=sh pid=9 runtime=5200 [ns] vruntime=9 [ns]\n", 9, 9, -1, 0,
