@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "draw_domains.h"
@@ -305,6 +306,8 @@ static int show(struct show *w)
 /* A machine, by name or as a file, where a scenario is expected. */
 static bool is_machine(const char *name, const struct wb_key_registry *keys)
 {
+    size_t n = strlen(name);
+    if (n > 4 && !strcasecmp(name + n - 4, ".xml")) return true; /* lstopo's */
     const char *kind = wb_scenario_kind(name, keys);
     return kind && !strcmp(kind, "machine");
 }

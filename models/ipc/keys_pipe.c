@@ -67,6 +67,15 @@ const struct wb_key pipe_keys[PIPE_KEYS] = {
      .help = "Size that the program asks for with F_SETPIPE_SZ; rounded up to a power of two of pages. Without it 16 "
              "pages. Needs kernel.pipe "
              "2.6.35 or later."},
+    {.path = "workload.packets",
+     .type = WB_KEY_BOOL,
+     .def = "false",
+     .only = "pipe_bw",
+     .help =
+         "The pipe was made with O_DIRECT: each write takes a slot of its own instead of being added to the last one, "
+         "so "
+         "that 16 small messages fill it. Messages of a page at most. Needs kernel.pipe 2.6.35 or later (Linux 3.4).",
+     .source = "Linux 3.4 fs/pipe.c pipe_write, is_packetized; stress-ng --pipe"},
     PATH("libc_call", "20 cy", "User-mode work around one read or write: loop, call, return.", "assumed: 5..80 cy"),
     PATH("vfs_read", "100 cy", "File layer of a read: descriptor, permission, position. Per call.", DERIVED_VFS),
     PATH("vfs_write", "100 cy", "File layer of a write. Per call.", DERIVED_VFS),

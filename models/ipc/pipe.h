@@ -124,6 +124,7 @@ struct pipe {
     bool readers : 1, writers : 1; /* the end is open */
     bool poll_usage : 1;           /* somebody has polled: every write wakes the read queue (5.5+) */
     bool filled : 1;               /* the last copy went in */
+    bool packets : 1;              /* O_DIRECT: nothing is added to a slot that is in use */
     union {
         struct {                     /* PIPE_GEN_RING, PIPE_GEN_HEAD */
             uint32_t oldest, newest; /* pages of the slots in use, a list (struct wb_page_note), or WB_NO_REGION */
@@ -243,7 +244,7 @@ extern const struct wb_ipc_ops wb_ipc_pipe;
 struct pipe *pipe_of(struct wb_channel *c);
 
 /* ---- keys_pipe.c ---- */
-#define PIPE_KEYS 18
+#define PIPE_KEYS 19
 extern const struct wb_key pipe_keys[PIPE_KEYS];
 
 #endif

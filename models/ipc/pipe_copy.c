@@ -197,7 +197,7 @@ uint32_t pipe_mergeable(const struct pipe_call *c)
 {
     struct pipe *p = c->p;
     uint32_t page = p->st->page_bytes, n = c->left;
-    if (!p->used || p->st->rules->merge == PIPE_MERGE_NONE) return 0;
+    if (!p->used || p->packets || p->st->rules->merge == PIPE_MERGE_NONE) return 0;
     if (p->st->rules->merge == PIPE_MERGE_SMALL && n >= page) return 0;
     if (p->st->rules->merge == PIPE_MERGE_TAIL) n &= page - 1;
     const struct wb_page_note *last = pipe_note(p, p->newest);

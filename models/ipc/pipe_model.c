@@ -191,6 +191,15 @@ static int pipe_resize(struct wb_channel *c, uint64_t bytes)
     return 0;
 }
 
+/* Linux 3.4 fs/pipe.c pipe_write: is_packetized(). A read takes one packet; here reads are as large as writes. */
+static int pipe_packets(struct wb_channel *c, uint64_t bytes)
+{
+    struct pipe *p = pipe_of(c);
+    if (!p->st->rules->resizable || bytes > p->st->page_bytes) return -1;
+    p->packets = true;
+    return 0;
+}
+
 static void pipe_audit(const struct wb_channel *c, uint64_t *in, uint64_t *out, uint64_t *inside)
 {
     const struct pipe *p = (const struct pipe *)c;
@@ -319,6 +328,7 @@ const struct wb_ipc_ops wb_ipc_pipe = {
     .close = pipe_close,
     .hold = pipe_hold,
     .resize = pipe_resize,
+    .packets = pipe_packets,
     .poll = pipe_poll,
     .poll_queue = pipe_poll_queue,
     .audit = pipe_audit,

@@ -92,7 +92,7 @@ static int make_pair(const struct workload_entry *e, const struct bw *shape, uin
         return -1;
     *b = *shape;
     b->ch = workload_channel(e, "pipe", "bw_pipe");
-    if (workload_resize(e, b->ch) < 0) return -1;
+    if (workload_resize(e, b->ch) < 0 || workload_packets(e, b->ch, b->message) < 0) return -1;
     b->ch->ops->hold(b->ch, 0, 1);
     b->ch->ops->hold(b->ch, 1, 1);
     b->buf_wr = wb_sim_region(e->s, b->message, "bw_pipe writer's buffer");

@@ -117,6 +117,18 @@ struct wb_channel *workload_channel(const struct workload_entry *e, const char *
     return ops->open(e->s, name);
 }
 
+int workload_packets(const struct workload_entry *e, struct wb_channel *c, uint64_t bytes)
+{
+    const char *key = workload_key(e, "packets");
+    if (!wb_cfg_bool(e->cfg, key)) return 0;
+    if (!c->ops->packets || c->ops->packets(c, bytes) < 0) {
+        wb_cfg_error(e->cfg, e->d, key, "messages of a page at most, and kernel.pipe \"2.6.35\" or later",
+                     "this pipe cannot keep messages of %llu bytes apart", (unsigned long long)bytes);
+        return -1;
+    }
+    return 0;
+}
+
 int workload_resize(const struct workload_entry *e, struct wb_channel *c)
 {
     const char *key = workload_key(e, "pipe_size");

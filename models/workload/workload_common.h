@@ -49,6 +49,8 @@ void workload_expect(const struct workload_entry *e, uint32_t parts);
 struct wb_channel *workload_channel(const struct workload_entry *e, const char *kind, const char *name);
 /* Its room when workload.pipe_size is given. 0 or -1. */
 int workload_resize(const struct workload_entry *e, struct wb_channel *c);
+/* Messages are kept apart when workload.packets says so; bytes: the longest. 0 or -1. */
+int workload_packets(const struct workload_entry *e, struct wb_channel *c, uint64_t bytes);
 
 /* How long to compute: a draw, at least a nanosecond. */
 static inline sim_time workload_draw_work(const struct wb_dist *d, struct wb_stream *s)

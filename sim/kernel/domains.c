@@ -22,13 +22,19 @@ struct builder {
 
 /* ---- disjoint sets that cover the machine ---- */
 
-static enum wb_topo_level topo_level(enum domains_span k)
+/* Caches end at nodes: of a cache that several nodes share (sub-NUMA clusters), CPUs of one node only count as siblings
+ * (Linux arch/x86/kernel/smpboot.c match_llc, intel_cod_cpu; drivers/base/arch_topology.c cpu_coregroup_mask). */
+static enum wb_topo_level topo_level(const struct builder *b, enum domains_span k, cpu_id c)
 {
     static const enum wb_topo_level level[] = {
         [DOMAINS_SMT] = WB_LVL_CORE,        [DOMAINS_CLUSTER] = WB_LVL_CLUSTER, [DOMAINS_LLC] = WB_LVL_LLC,
         [DOMAINS_PACKAGE] = WB_LVL_PACKAGE, [DOMAINS_NODE] = WB_LVL_NODE,
     };
-    return level[k];
+    uint32_t cache = 1, node = 1;
+    if (k != DOMAINS_LLC) return level[k];
+    (void)wb_topo_members(b->topo, WB_LVL_LLC, c, &cache);
+    (void)wb_topo_members(b->topo, WB_LVL_NODE, c, &node);
+    return cache > node ? WB_LVL_NODE : WB_LVL_LLC;
 }
 
 static bool is_set(enum domains_span k)
@@ -40,14 +46,14 @@ static cpu_id first_of(const struct builder *b, enum domains_span k, cpu_id c)
 {
     uint32_t n;
     if (k == DOMAINS_CPU) return c;
-    return is_set(k) ? wb_topo_members(b->topo, topo_level(k), c, &n)[0] : 0;
+    return is_set(k) ? wb_topo_members(b->topo, topo_level(b, k, c), c, &n)[0] : 0;
 }
 
 static uint32_t weight_of(const struct builder *b, enum domains_span k, cpu_id c)
 {
     uint32_t n = 1;
     if (k == DOMAINS_ALL) return b->ncpus;
-    if (is_set(k)) (void)wb_topo_members(b->topo, topo_level(k), c, &n);
+    if (is_set(k)) (void)wb_topo_members(b->topo, topo_level(b, k, c), c, &n);
     return n;
 }
 
@@ -79,7 +85,7 @@ static const struct wb_cpumask *all_mask(struct builder *b)
 
 static struct wb_cpumask mask_of(struct builder *b, enum domains_span k, cpu_id c)
 {
-    const struct wb_cpumask *m = is_set(k) ? wb_topo_mask(b->topo, topo_level(k), c) : NULL;
+    const struct wb_cpumask *m = is_set(k) ? wb_topo_mask(b->topo, topo_level(b, k, c), c) : NULL;
     if (m) return *m;
     return k == DOMAINS_ALL ? *all_mask(b) : single(b, c);
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <hwloc.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,28 +236,40 @@ static _Noreturn void try_file(const char *path)
     _exit(hwloc_topology_init(&h) || hwloc_topology_set_xml(h, path) || hwloc_topology_load(h));
 }
 
+/* hwloc and the XML reader behind it are entered by one thread at a time: replications are built side by side, and a
+ * child that is forked while another thread is inside would find their locks held. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+/* The file that was tried last, and lived. Read and written under the lock. */
+static struct stat lived;
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec && a->st_ino;
+}
+
 /*
  * Does hwloc live to say yes or no to the file? Its reader trusts what it reads: an object without complete_cpuset
  * ends in a crash (2.9.0), so a child goes first. Where no child can be made, the file is taken on trust.
  */
-static bool hwloc_survives(const char *path)
+static bool hwloc_survives(const char *path, const struct stat *st)
 {
+    if (same_file(&lived, st)) return true;
     pid_t child = fork();
     if (child < 0) return true;
     if (!child) try_file(path);
     int status;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return true;
-    return WIFEXITED(status);
+    if (!WIFEXITED(status)) return false;
+    lived = *st;
+    return true;
 }
 
-struct wb_topology *wb_topo_from_hwloc_xml(const char *path, const struct wb_topo_options *opt, struct wb_diag *d)
+static struct wb_topology *from_xml(const char *path, const struct stat *st, const struct wb_topo_options *opt,
+                                    struct wb_diag *d)
 {
-    struct stat st;
-    if (access(path, R_OK) || stat(path, &st)) return fail(d, opt->place, path, strerror(errno));
-    if (!S_ISREG(st.st_mode)) return fail(d, opt->place, path, "it is no regular file");
-    if (st.st_size > XML_MAX) return fail(d, opt->place, path, "it is larger than 64 MiB");
-    if (!hwloc_survives(path))
+    if (!hwloc_survives(path, st))
         return fail(d, opt->place, path, "the file is damaged: hwloc crashes over it, or does not come to an end");
     hwloc_topology_t h;
     if (hwloc_topology_init(&h)) return fail(d, opt->place, path, "hwloc refuses to start");
@@ -269,7 +282,19 @@ struct wb_topology *wb_topo_from_hwloc_xml(const char *path, const struct wb_top
     return t;
 }
 
-struct wb_topology *wb_topo_live(const struct wb_topo_options *opt, struct wb_diag *d)
+struct wb_topology *wb_topo_from_hwloc_xml(const char *path, const struct wb_topo_options *opt, struct wb_diag *d)
+{
+    struct stat st;
+    if (access(path, R_OK) || stat(path, &st)) return fail(d, opt->place, path, strerror(errno));
+    if (!S_ISREG(st.st_mode)) return fail(d, opt->place, path, "it is no regular file");
+    if (st.st_size > XML_MAX) return fail(d, opt->place, path, "it is larger than 64 MiB");
+    pthread_mutex_lock(&one_at_a_time);
+    struct wb_topology *t = from_xml(path, &st, opt, d);
+    pthread_mutex_unlock(&one_at_a_time);
+    return t;
+}
+
+static struct wb_topology *from_here(const struct wb_topo_options *opt, struct wb_diag *d)
 {
     hwloc_topology_t h;
     if (hwloc_topology_init(&h)) return fail(d, opt->place, "this machine", "hwloc refuses to start");
@@ -279,5 +304,13 @@ struct wb_topology *wb_topo_live(const struct wb_topo_options *opt, struct wb_di
     else
         t = convert(h, "this machine", opt, d);
     hwloc_topology_destroy(h);
+    return t;
+}
+
+struct wb_topology *wb_topo_live(const struct wb_topo_options *opt, struct wb_diag *d)
+{
+    pthread_mutex_lock(&one_at_a_time);
+    struct wb_topology *t = from_here(opt, d);
+    pthread_mutex_unlock(&one_at_a_time);
     return t;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "scenario_build.h"
 
@@ -174,6 +175,13 @@ static bool is_synthetic(const char *text)
     return strchr(text, ':') && strpbrk(text, "0123456789");
 }
 
+/* "machine.xml", as lstopo writes topologies. */
+static bool is_hwloc(const char *text)
+{
+    size_t n = strlen(text);
+    return n > 4 && !strcasecmp(text + n - 4, ".xml");
+}
+
 struct part {
     const char *scope, *key, *kind, *option;
     const char *fallback; /* for a workload fragment that is run by its name alone */
@@ -325,9 +333,13 @@ static int lay_overrides(struct build *b)
 int merge_layers(struct build *b)
 {
     struct arena *a = &b->c->arena;
-    const char *machine = b->machine, *topology = NULL;
-    if (machine && is_synthetic(machine) &&
-        !find_file(a, b->s->reader, b->s->search, b->s->only_folder, NULL, machine, "machines")) {
+    const char *machine = b->machine, *topology = NULL, *key = "machine.topology";
+    if (machine && is_hwloc(machine)) {
+        topology = machine;
+        key = "machine.hwloc";
+        machine = NULL;
+    } else if (machine && is_synthetic(machine) &&
+               !find_file(a, b->s->reader, b->s->search, b->s->only_folder, NULL, machine, "machines")) {
         topology = machine;
         machine = NULL;
     }
@@ -343,7 +355,7 @@ int merge_layers(struct build *b)
     if (machine) lay_text(b, "machine.base", machine, "-m");
     if (b->kernel) lay_text(b, "kernel.base", b->kernel, "-k");
     if (topology) {
-        lay_text(b, "machine.topology", topology, "-m");
+        lay_text(b, key, topology, "-m");
         lay_text(b, "machine.name", topology, "-m"); /* only its costs are those of the scenario's machine */
     }
     name_workloads(b);

@@ -284,6 +284,14 @@ static void node_spans_are_the_nearest(void **state)
     fake_free(s);
 }
 
+/* Sub-NUMA clusters: the package's L3 is above its two nodes. For the scheduler it ends at each of them. */
+static void caches_end_at_nodes(void **state)
+{
+    (void)state;
+    const char *snc2 = "topology = \"pack:2 l3:1 numa:2 core:3 pu:2\";";
+    expect_spans("linux-2.6.22", snc2, "SIBLING 2/2, MC 6/3, NODE 24/4");
+}
+
 static void levels_must_nest(void **state)
 {
     (void)state;
@@ -379,6 +387,7 @@ int main(void)
         cmocka_unit_test(rings_start_at_the_own_group),
         cmocka_unit_test(numbering_is_the_machine_s),
         cmocka_unit_test(node_spans_are_the_nearest),
+        cmocka_unit_test(caches_end_at_nodes),
         cmocka_unit_test(levels_must_nest),
         cmocka_unit_test(build_decides_which_rows_apply),
         cmocka_unit_test(unknown_flags_are_named),

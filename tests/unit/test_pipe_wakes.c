@@ -95,6 +95,21 @@ static void ring_overflows(void **state)
     simtest_free(&t);
 }
 
+/* 1024 writes of 512 bytes: eight share a slot of 4 KiB, or each has its own (O_DIRECT) and 16 fill the pipe. */
+static void packets_keep_their_slots(void **state)
+{
+    (void)state;
+    for (int packets = 0; packets < 2; packets++) {
+        const char *const sets[] = {"kernel.pipe=6.12", "workload.message=512 B", "workload.total=512 KiB",
+                                    packets ? "workload.packets=true" : "workload.packets=false", NULL};
+        struct simtest t = simtest_build(text, sets, NULL);
+        assert_int_equal(wb_sim_run(t.sim), 0);
+        double turns = simtest_metric(&t, UINT32_MAX, "pipe.handoffs"), want = packets ? 64 : 8;
+        if (turns < want - 1 || turns > want + 1) fail_msg("%g turns for 1024 writes", turns);
+        simtest_free(&t);
+    }
+}
+
 static void all_sync_from_2_6_24(void **state)
 {
     (void)state;
@@ -151,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_page),
                                        cmocka_unit_test(ring_of_2_6_11),
                                        cmocka_unit_test(ring_overflows),
+                                       cmocka_unit_test(packets_keep_their_slots),
                                        cmocka_unit_test(all_sync_from_2_6_24),
                                        cmocka_unit_test(edges_only_from_5_5),
                                        cmocka_unit_test(counterfactual_sync)};

@@ -1,5 +1,7 @@
 /* test_topology.c - synthetic strings, tables, numbering, distances, errors that point at the column, size at 4096
  * CPUs. */
+#include <pthread.h>
+
 #include "machine_fixture.h"
 
 #include <malloc.h>
@@ -267,6 +269,51 @@ static void live_and_missing_xml(void **state)
     wb_diag_free(d);
 }
 
+/* Replications are built side by side: hwloc and the child that tries the file must not meet. */
+static void *read_hybrid(void *wrong)
+{
+    for (int i = 0; i < 10; i++) {
+        struct wb_topo_options opt = fixture_options();
+        struct wb_diag *d = wb_diag_new();
+        struct wb_topology *t = wb_topo_from_hwloc_xml(WB_TESTS_DIR "/machines/hybrid.xml", &opt, d);
+        if (!t || t->ncpus != 20) ++*(int *)wrong;
+        wb_topology_free(t);
+        wb_diag_free(d);
+    }
+    return NULL;
+}
+
+static void xml_is_read_by_many_at_once(void **state)
+{
+    pthread_t thread[6];
+    int wrong[6] = {0};
+    (void)state;
+    for (int i = 0; i < 6; i++) assert_int_equal(pthread_create(&thread[i], NULL, read_hybrid, &wrong[i]), 0);
+    for (int i = 0; i < 6; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < 6; i++) assert_int_equal(wrong[i], 0);
+}
+
+/* Six cores with two threads and an L2 each, two clusters of four cores: Alder Lake, as lstopo writes it. */
+static void hybrid_from_xml(void **state)
+{
+    (void)state;
+    struct wb_topo_options opt = fixture_options();
+    struct wb_diag *d = wb_diag_new();
+    struct wb_topology *t = wb_topo_from_hwloc_xml(WB_TESTS_DIR "/machines/hybrid.xml", &opt, d);
+    uint32_t n;
+    assert_non_null(t);
+    (void)wb_topo_members(t, WB_LVL_CORE, 1, &n);
+    assert_int_equal(n, 2);
+    (void)wb_topo_members(t, WB_LVL_CORE, 13, &n);
+    assert_int_equal(n, 1);
+    (void)wb_topo_members(t, WB_LVL_CLUSTER, 13, &n);
+    assert_int_equal(n, 4);
+    (void)wb_topo_members(t, WB_LVL_LLC, 13, &n);
+    assert_int_equal(n, 20);
+    wb_topology_free(t);
+    wb_diag_free(d);
+}
+
 static void draw(const char *text, uint32_t width, bool unicode, const char *want)
 {
     struct wb_topology *t = fixture_topology(text);
@@ -331,6 +378,8 @@ int main(void)
         cmocka_unit_test(large_machines),
         cmocka_unit_test(one_cpu),
         cmocka_unit_test(live_and_missing_xml),
+        cmocka_unit_test(xml_is_read_by_many_at_once),
+        cmocka_unit_test(hybrid_from_xml),
         cmocka_unit_test(drawings),
         cmocka_unit_test(drawings_of_large_machines),
     };

@@ -122,6 +122,9 @@ struct wb_ipc_ops {
     void (*hold)(struct wb_channel *c, int end, uint32_t n);
     /* Build time: room for this many bytes (F_SETPIPE_SZ, SO_SNDBUF). 0, or -1 when the modelled version cannot. */
     int (*resize)(struct wb_channel *c, uint64_t bytes);
+    /* Build time: each write stays a message of its own, of a page at most (pipe2 with O_DIRECT). 0, or -1 when the
+     * modelled version cannot, or messages of so many bytes cannot be. */
+    int (*packets)(struct wb_channel *c, uint64_t bytes);
     /* What poll() says of this end now: bits of enum wb_poll_event. Immediate: the caller pays for looking. */
     uint32_t (*poll)(const struct wb_channel *c, int end);
     /* The queue on which a poller of this end sleeps for these events; it does so from now on. */
