@@ -168,7 +168,7 @@ static size_t named_place(const struct exp_named *list, size_t n, const char *na
 {
     if (hint < n && !strcmp(list[hint].name, name)) return hint;
     size_t k = 0;
-    while (k < n && strcmp(list[k].name, name)) k++;
+    while (k < n && (list[k].name[0] != *name || strcmp(list[k].name, name))) k++;
     return k;
 }
 

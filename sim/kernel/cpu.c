@@ -486,6 +486,16 @@ static inline bool is_interrupted(const struct wb_cpu *c, const struct wb_exec *
     return WB_UNLIKELY(c->interrupts) && (takes_irq(c, x) || takes_softirq(c, x));
 }
 
+/* Nobody knew how far work may run since the last event: plain work may yet. */
+static inline bool passes_after_all(struct wb_sim *s, struct wb_cpu *c, struct wb_seg *g)
+{
+    if (s->passes_before || g->state != WB_SEG_OPEN || c->by_parts || g->stage) return false;
+    horizon_renew(s);
+    if (s->now + g->sum >= s->passes_before) return false;
+    segment_pass(s, c, g, s->now + g->sum);
+    return true;
+}
+
 /* There is more to do, or to look at, than to let the time pass. */
 WB_APART static bool flush_apart(struct wb_exec *x)
 {
@@ -495,7 +505,9 @@ WB_APART static bool flush_apart(struct wb_exec *x)
         return false;
     }
     if (is_interrupted(c, x)) return false;
-    return !x->seg->nparts || segment_begin(x->sim, c, x);
+    if (!x->seg->nparts) return true;
+    if (passes_after_all(x->sim, c, x->seg)) return true;
+    return segment_begin(x->sim, c, x);
 }
 
 /* The usual case is plain work at full speed that ends before anything else happens. */

@@ -25,6 +25,11 @@ static const struct evq_entry *horizon(struct wb_sim *s)
     return &s->horizon;
 }
 
+void horizon_renew(struct wb_sim *s)
+{
+    (void)horizon(s);
+}
+
 void engine_stop(struct wb_sim *s)
 {
     s->stopped = true;

@@ -60,7 +60,9 @@ enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VE
 #define KTHREAD_STACK_BYTES 48u
 #define SLEEP_FRAME_BYTES 24u /* schedule(), in which a task sleeps */
 #define DEEP_STACK_BYTES 768u
-#define OWN_MIDDLE_CPUS 64u /* up to so many CPUs tasks have it of their own */
+#define OWN_MIDDLE_CPUS 64u /* up to so many CPUs tasks have the middle part of their own */
+#define OWN_DEEP_TASKS 128u /* the first so many tasks have more of it there, so that they seldom borrow */
+#define OWN_DEEP_BYTES 512u
 
 #define KICKS_MAX 8u
 #define WIDE_CPUS 512u /* from here on the next events are fetched ahead; below, it gains nothing */
@@ -405,6 +407,7 @@ void schedule_preempt(struct wb_exec *x); /* schedule() that does not put a slee
 void engine_stop(struct wb_sim *s);       /* nothing happens any more */
 void by_parts_set(struct wb_cpu *c, enum by_parts why, bool is);
 void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_t entity, uint64_t counter);
+void horizon_renew(struct wb_sim *s); /* passes_before is known again, unless nothing may run inline */
 bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter);
 void lock_granted(struct wb_sim *s, struct wb_cpu *c);
 void balances_init(struct wb_sim *s);

@@ -63,6 +63,7 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
     size_t policy = (s->ops->task_bytes + 7) & ~(size_t)7;
     size_t fixed = (sizeof(struct wb_task) + 7) & ~(size_t)7;
     size_t stack = kthread ? KTHREAD_STACK_BYTES : s->instance[spec->instance].stack;
+    if (!kthread && s->ncpus <= OWN_MIDDLE_CPUS && s->ntasks < OWN_DEEP_TASKS) stack += OWN_DEEP_BYTES;
     uint8_t *mem = arena_alloc(&s->arena, 1, fixed + policy + stack, 8);
     WB_MEMORY(mem, "out of memory for task %u", s->ntasks);
     struct wb_task *t = (struct wb_task *)(void *)mem;

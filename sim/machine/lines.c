@@ -471,8 +471,11 @@ WB_APART static struct wb_line_time time_of_foreign(struct wb_machine_state *s, 
 {
     uint64_t word = s->line[id].word, at = now - s->line_epoch, mine = cpu;
     cpu_id owner = (cpu_id)(word >> LINE_A_SHIFT) & (WB_CPUS_MAX - 1);
-    if ((word >> LINE_BUSY_BITS & 3) != LINE_MODIFIED || at > EPOCH_MAX) return time_of_any(s, cpu, id, op, now);
-    sim_time transfer = s->m->line_transfer[wb_topo_distance(s->m->topo, cpu, owner)][op];
+    const struct wb_topology *t = s->m->topo;
+    /* Machines too large for a table of distances go the long way: no call here, nothing to save. */
+    if ((word >> LINE_BUSY_BITS & 3) != LINE_MODIFIED || at > EPOCH_MAX || !t->far)
+        return time_of_any(s, cpu, id, op, now);
+    sim_time transfer = s->m->line_transfer[t->far[(size_t)cpu * t->ncpus + owner]][op];
     uint64_t start = WB_MAX(at, word & LATE), busy = start + transfer;
     if (WB_UNLIKELY(!transfer || busy >= LATE)) return time_of_any(s, cpu, id, op, now);
     if (op == WB_LINE_READ)

@@ -97,6 +97,7 @@ struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machin
     pages_init(s);
     lines_init(s);
     s->shapes->over = s->sizes.regions > SHAPE_REGIONS;
+    if (!s->shapes->over) s->shapes->credit = SHAPE_CREDIT;
     bus_init(s);
     return s;
 }

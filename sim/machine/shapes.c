@@ -50,6 +50,7 @@ bool shapes_recall(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, 
         c->free = WB_MIN(c->size.bytes, c->free + m->loss[i].bytes);
     }
     struct ages *ages = ages_of(k->s, k->r);
+    if (k->s->shapes->credit < SHAPE_CREDIT_MAX) k->s->shapes->credit++;
     for (uint32_t i = 0; i < k->nlevels; i++) {
         cache[k->cache[i]].free -= m->filled[i];
         out->hit_bytes[i] += m->hit[i];
@@ -182,13 +183,16 @@ void shapes_before(const struct stroke *k, const struct wb_touch *out, struct sh
     struct region *r = k->r;
     b->from = 0;
     if (k->s->shapes->over || !r->nholders || k->nlevels > SHAPE_LEVELS || !has_room(k)) return;
+    if (!k->s->shapes->credit--) {
+        shapes_end(k->s);
+        return;
+    }
     b->from = number(k);
     if (!b->from) return;
     for (uint32_t i = 0; i < k->nlevels; i++) {
         b->free[i] = k->s->cache[k->cache[i]].free;
         b->hit[i] = out->hit_bytes[i];
     }
-    for (uint32_t j = 0; j < r->nholders; j++) b->others[j] = k->s->cache[holder_at(k->s, r, j)->cache].free;
     b->upgrade = out->upgrade;
     b->refill = out->refill;
     b->unstaged = out->unstaged;
@@ -213,18 +217,17 @@ static bool note_holders(const struct stroke *k, struct shape_step *m, const str
     return true;
 }
 
-/* What caches of others have lost. false: one is empty, and may have been cut off at its size. */
-static bool note_losses(const struct stroke *k, struct shape_step *m, const struct shape *from,
-                        const struct shape_before *b)
+/* What caches of others lose: a write takes the span from them. */
+static void note_losses(const struct stroke *k, struct shape_step *m, const struct shape *from)
 {
-    for (uint32_t j = 0; j < from->nholders; j++) {
-        const struct cache *c = &k->s->cache[from->cache[j]];
-        if (is_own(k, from->cache[j]) || c->free == b->others[j]) continue;
-        if (c->free == c->size.bytes) return false;
+    for (uint32_t j = 0; j < from->nholders && k->access == WB_WRITE; j++) {
+        struct extent run = from->h[j].run, rest = from->h[j].rest;
+        if (is_own(k, from->cache[j])) continue;
+        uint32_t bytes = extent_trim(&run, k->off, k->n).bytes + extent_trim(&rest, k->off, k->n).bytes;
+        if (!bytes) continue;
         m->loss[m->nlosses].cache = from->cache[j];
-        m->loss[m->nlosses++].bytes = (uint32_t)(c->free - b->others[j]);
+        m->loss[m->nlosses++].bytes = bytes;
     }
-    return true;
 }
 
 /* The region has this shape from now on. */
@@ -249,8 +252,8 @@ void shapes_learn(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, c
     m.who = who_of(k, cpu, pattern);
     k->r->shape = 0;
     bool good = out->nstages == b->nstages && m.refill == out->unstaged - b->unstaged &&
-                note_holders(k, &m, &all->shape[b->from], &all->shape[to]) &&
-                note_losses(k, &m, &all->shape[b->from], b);
+                note_holders(k, &m, &all->shape[b->from], &all->shape[to]);
+    note_losses(k, &m, &all->shape[b->from]);
     for (uint32_t i = 0; i < k->nlevels; i++) {
         m.filled[i] = (uint32_t)(b->free[i] - k->s->cache[k->cache[i]].free);
         m.hit[i] = (uint32_t)(out->hit_bytes[i] - b->hit[i]);

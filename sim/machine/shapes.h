@@ -10,8 +10,8 @@
  * holders age, and there are no shapes any more in this state. Until then all clocks and stamps are 0.
  * What comes out is what touch.c would work out, to the byte (prop_short_cuts compares).
  *
- * Shapes are few: the first SHAPES that come. A simulation that has more goes the long way with the others, and one of
- * thousands of regions, which has far more, altogether: the tables then take no memory.
+ * Shapes are few: the first SHAPES that come. A simulation that has more goes the long way with the others. One that
+ * learns more than it recalls gives up, and one of thousands of regions does not begin: the tables then take no memory.
  */
 #ifndef WB_MACHINE_SHAPES_H
 #define WB_MACHINE_SHAPES_H
@@ -24,6 +24,8 @@
 #define SHAPE_REGIONS 4096u /* most regions, pages aside, with which they are tried */
 #define SHAPE_LISTS 256u
 #define SHAPE_STEPS_BITS 11u
+#define SHAPE_CREDIT 2048u /* at first: learning costs half of what working it out does */
+#define SHAPE_CREDIT_MAX 65536u
 
 struct shape {
     struct {
@@ -52,8 +54,9 @@ struct shapes {
     struct shape_step step[1u << SHAPE_STEPS_BITS];
     struct shape shape[SHAPES];
     uint16_t list[SHAPE_LISTS];
-    uint32_t n; /* numbers given out */
-    bool over;  /* something has been displaced, or there are too many regions */
+    uint32_t n;      /* numbers given out */
+    uint32_t credit; /* a touch that has to be learned takes of it, one that is known adds to it; none: over */
+    bool over;       /* something has been displaced, or there are too many regions */
 };
 
 /* The touch is a step that is known: do it, add to *out what it costs, true. The region's count of touches has been
@@ -71,7 +74,7 @@ struct holder shapes_holder(const struct wb_machine_state *s, struct region *r, 
  * step. */
 struct shape_before {
     uint32_t from;
-    uint64_t free[SHAPE_LEVELS], hit[SHAPE_LEVELS], others[SHAPE_HOLDERS];
+    uint64_t free[SHAPE_LEVELS], hit[SHAPE_LEVELS];
     sim_time upgrade, refill, unstaged;
     uint32_t nstages;
 };
