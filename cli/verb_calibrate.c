@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "calib.h"
@@ -30,6 +31,7 @@ struct request {
     char nearest[HOST_PROFILE_MAX]; /* what kernel is without -k */
     uint32_t rounds;
     bool agree;
+    double fit_began, fit_drawn; /* s */
     struct cli_options o;
 };
 
@@ -81,18 +83,43 @@ static error_t parse_own(int key, char *arg, void *ctx)
 }
 
 /* ------------------------------------------------------------------ progress */
+static bool progress_wanted(const struct request *r)
+{
+    return !r->o.quiet && (r->o.progress == CLI_ALWAYS || (r->o.progress == CLI_AUTO && isatty(STDERR_FILENO)));
+}
+
 static void progress(void *ctx, uint32_t round, uint32_t rounds, const char *probe)
 {
     const struct request *r = ctx;
-    if (r->o.quiet || r->o.progress == CLI_NEVER || (r->o.progress == CLI_AUTO && !isatty(STDERR_FILENO))) return;
+    if (!progress_wanted(r)) return;
     fprintf(stderr, "\r\033[Kround %u of %u: %s, %.0f s left", round + 1, rounds, probe,
             (rounds - round) * probe_round_seconds());
     fflush(stderr);
 }
 
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* About once a tenth of a second; how long it will take is known from how long it took so far. */
+static void fit_progress(void *ctx, const char *stage, double done)
+{
+    struct request *r = ctx;
+    double now = now_s();
+    if (!r->fit_began) r->fit_began = now;
+    if (!progress_wanted(r) || now - r->fit_drawn < 0.1) return;
+    r->fit_drawn = now;
+    fprintf(stderr, "\r\033[Kfitting: %s, %.0f %%", stage, done * 100);
+    if (done > 0.02) fprintf(stderr, ", about %.0f s left", (now - r->fit_began) * (1 - done) / done);
+    fflush(stderr);
+}
+
 static void progress_end(const struct request *r)
 {
-    if (!r->o.quiet && r->o.progress != CLI_NEVER && isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
+    if (progress_wanted(r)) fprintf(stderr, "\r\033[K");
 }
 
 /* ------------------------------------------------------------------ what came out */
@@ -170,6 +197,15 @@ static json_t *quantiles_json(const struct calib *c, uint32_t i)
     return list;
 }
 
+/* What a probe gave, and each round's value: how a figure drifted is seen there only. */
+static json_t *figure_json(const struct probe_figure *f)
+{
+    json_t *values = json_array();
+    for (uint32_t i = 0; i < f->n; i++) json_array_append_new(values, real_json_number(f->sample[i]));
+    return json_pack("{s:s,s:o,s:o,s:o,s:i,s:o}", "name", f->name, "median", real_json_number(f->median), "lo",
+                     real_json_number(f->lo), "hi", real_json_number(f->hi), "samples", (int)f->n, "values", values);
+}
+
 static json_t *calib_json(const struct calib *c, const struct probe_set *p, const struct host_load *load)
 {
     json_t *rows = json_array(), *fit = json_array(), *idle = json_array(), *missing = json_array(),
@@ -186,11 +222,7 @@ static json_t *calib_json(const struct calib *c, const struct probe_set *p, cons
             idle, json_pack("{s:o,s:o,s:o,s:o,s:o}", "after", real_json_number(c->idle[i].after_ns * 1e-9), "exit",
                             real_json_number(c->idle[i].exit_ns * 1e-9), "lo", real_json_number(c->idle[i].lo * 1e-9),
                             "hi", real_json_number(c->idle[i].hi * 1e-9), "around", quantiles_json(c, i)));
-    for (uint32_t i = 0; i < p->n; i++)
-        json_array_append_new(probes,
-                              json_pack("{s:s,s:o,s:o,s:o,s:i}", "name", p->figure[i].name, "median",
-                                        real_json_number(p->figure[i].median), "lo", real_json_number(p->figure[i].lo),
-                                        "hi", real_json_number(p->figure[i].hi), "samples", (int)p->figure[i].n));
+    for (uint32_t i = 0; i < p->n; i++) json_array_append_new(probes, figure_json(&p->figure[i]));
     for (uint32_t i = 0; i < p->nmissing; i++) json_array_append_new(missing, json_string(p->missing[i]));
     return json_pack("{s:s,s:s,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b}", "schema", "wakebal.calibration/1", "date",
                      c->date, "fingerprint", c->host.fingerprint, "kernel", c->kernel_base, "rounds", (int)p->rounds,
@@ -389,14 +421,21 @@ static int run(struct request *r, const struct wb_key_registry *keys, struct wb_
     struct host_load during = {0};
     struct calib c;
     if (!r->kernel) choose_kernel(r);
-    struct calib_env env = {.models = cli_models(), .keys = keys, .stop = &out_stop, .kernel_base = r->kernel};
+    struct calib_env env = {.models = cli_models(),
+                            .keys = keys,
+                            .stop = &out_stop,
+                            .kernel_base = r->kernel,
+                            .progress = fit_progress,
+                            .ctx = r};
     if (!topo) return EXIT_INVALID;
     out_catch_signals();
     int rc = look_ahead(r, keys, d);
     if (rc == EXIT_FINE) rc = measure(r, topo, &p, &during, d);
     if (rc == EXIT_FINE) {
         if (!r->o.quiet) fprintf(stderr, "Fitting what no probe isolates, by simulating the probes\n");
+        r->fit_began = 0;
         int made = calib_make(&env, topo, &p, &c, d);
+        progress_end(r);
         rc = made == -EINTR ? out_stop_exit_code() : made ? EXIT_INVALID : EXIT_FINE;
         if (rc == EXIT_FINE) {
             rc = finish(r, &c, &p, &during, keys, d);

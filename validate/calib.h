@@ -50,6 +50,8 @@ struct calib {
     uint32_t ntargets;
     uint32_t unknowns; /* how many were looked for */
     double chi2;       /* per figure, of the worst stage */
+    const char *stage; /* which that is, in words; NULL without a fit */
+    uint32_t farthest; /* its figure that is farthest off, in units of its own error: index into target */
     uint32_t iterations;
     bool converged;
     struct {
@@ -83,6 +85,10 @@ struct calib_env {
     const struct wb_key_registry *keys;
     const char *kernel_base;
     const volatile sig_atomic_t *stop;
+    /* Called after each simulated figure of the fit: which stage is at work, and about how much is done (0..1). NULL:
+     * nobody asks. */
+    void (*progress)(void *ctx, const char *stage, double done);
+    void *ctx;
 };
 
 /* Digest probes: direct rows, then the fit. 0; -EINTR; -1 with errors in d. The caller frees *c. */
@@ -135,7 +141,8 @@ struct calib_sim;
 struct calib_sim *calib_sim_new(const struct calib_env *env, const struct calib *c, struct wb_diag *d);
 void calib_sim_free(struct calib_sim *s);
 /* One probe's figure in ns with some settings on top; NAN with errors in d. name: "pipe_4k", "fill_512",
- * "local_trip", "far_trip_20us.llc" ... */
+ * "local_trip", "far_trip_20us.llc" ...; "pair_sleeps" is a count for each trip, "sleep_wake" a cost made of two
+ * runs. */
 double calib_sim_figure(struct calib_sim *s, const char *name, const struct wb_override *set, size_t n,
                         struct wb_diag *d);
 /* A cost of the base configuration: ps, or bytes/s; 0 = no such key. */

@@ -15,6 +15,7 @@
  * see only its sum with flight and entry. */
 #define OFFSET_SHARE 0.9
 
+#define STEP 0.1 /* of a cost's logarithm, for derivatives; a simulated trip jumps by some tenths of a per cent */
 #define PRIOR_SD 1.5
 #define COPY_SD 0.15
 #define REACH 5.3
@@ -82,23 +83,31 @@ static const struct unknown unknowns[] = {
  * instruction. It hardly weighs beside a figure known to 1 %, and keeps unknowns that the figures say little about
  * near something possible. Steps of the search beyond a factor of 200 are cut. */
 
-/* The fit goes in stages, each with its own unknowns and figures, so that a bad figure between two CPUs does not spoil
+/* sleep_wake: what a sleep and its wakeup cost, from the difference of two trips that share everything else, over the
+ * difference of the sleeps that were counted in them. A mistake in what they share is in neither; each trip by itself
+ * is believed to 2 % only, and 2 % of a trip are half a sleep. Recordings from before sleeps were counted have the
+ * second trip alone.
+ *
+ * The fit goes in stages, each with its own unknowns and figures, so that a bad figure between two CPUs does not spoil
  * what one CPU tells, and sockets build on what pipes have told. far: the figures have a distance. */
 static const struct stage {
-    const char *figures;
+    const char *figures; /* a|b: b where a was not measured */
     uint32_t first, free;
     bool far;
+    const char *name;
+    uint32_t simulations; /* that it usually takes: for progress only */
 } stages[] = {
-    {"pipe_1 pipe_4k pipe_8k pipe_64k fill_512 drain_512 fill_4096 drain_4096 local_write local_trip pair_trip", 0, 10,
-     false},
-    {"unix_trip", 10, 1, false},
-    {"udp_trip", 11, 1, false},
-    {"tcp_trip", 12, 1, false},
-    {"far_write_0", 13, 1, true},
-    {"awake_trip", 14, 1, true},
-    {"far_trip_0 far_trip_20us", 15, 1, true},
-    {"far_trip_200us", 16, 1, true},
-    {"far_trip_2ms", 17, 1, true},
+    {"pipe_1 pipe_4k pipe_8k pipe_64k fill_512 drain_512 fill_4096 drain_4096 local_write local_trip "
+     "sleep_wake|pair_trip",
+     0, 10, false, "pipes and switches", 2400},
+    {"unix_trip", 10, 1, false, "AF_UNIX", 30},
+    {"udp_trip", 11, 1, false, "UDP", 30},
+    {"tcp_trip", 12, 1, false, "TCP", 30},
+    {"far_write_0", 13, 1, true, "sending interrupts", 30},
+    {"awake_trip", 14, 1, true, "interrupts of a CPU that is awake", 30},
+    {"far_trip_0 far_trip_20us", 15, 1, true, "leaving idle at once", 60},
+    {"far_trip_200us", 16, 1, true, "leaving idle after 200 us", 30},
+    {"far_trip_2ms", 17, 1, true, "leaving idle after 2 ms", 30},
 };
 
 struct fit {
@@ -106,10 +115,14 @@ struct fit {
     struct calib *c;
     struct calib_sim *sim;
     struct wb_diag *d;
-    double x[UNKNOWNS];       /* logarithms, as known so far */
-    uint32_t first, free;     /* unknowns of this stage */
+    double x[UNKNOWNS]; /* logarithms, as known so far */
+    const struct stage *stage;
+    uint32_t simulations;     /* of this stage so far */
+    uint32_t first, free;     /* its unknowns */
     uint32_t target, targets; /* figures of this stage */
     double base[KEYS_MAX];    /* cost of each key of the factors, in order of the table */
+    double step;              /* of derivatives */
+    bool both_sides;          /* they are taken of both */
     bool failed;
 };
 
@@ -124,19 +137,24 @@ static bool next_key(const char **at, char *key, size_t n)
     return true;
 }
 
-static bool is_rate(const char *key)
+static enum wb_unit unit_of(const char *key)
 {
-    return !strncmp(key, "machine.copy.", 13);
+    return !strncmp(key, "machine.copy.", 13) ? WB_UNIT_RATE : WB_UNIT_TIME;
 }
 
-/* The logarithm of unknown i that is tried for x: within REACH of its start, and an interrupt's costs within what their
- * keys may be. Beside enough other load a search runs that far. */
-#define IPI_MOST_NS 99e3
+/* The logarithm of unknown i that is tried for x: within REACH of its start. */
 static double within_reach(size_t i, double x)
 {
     double from = log(unknowns[i].start);
-    if (!strncmp(unknowns[i].keys, "machine.ipi.", 12)) x = fmin(x, log(IPI_MOST_NS));
     return fmax(fmin(x, from + REACH), from - REACH);
+}
+
+/* One setting: what the key may be of `cost`, in base units. */
+static void put_setting(const struct fit *f, struct wb_override *set, char *key, char *value, double cost)
+{
+    enum wb_unit unit = unit_of(key);
+    wb_format_exact(value, 40, (int64_t)llround(calib_within(f->env->keys, key, unit, cost)), unit);
+    *set = (struct wb_override){.key = key, .value = value, .from = "calibration"};
 }
 
 /* Settings of the parameters x (logarithms). Returns how many. */
@@ -148,21 +166,32 @@ static size_t settings(const struct fit *f, const gsl_vector *x, struct wb_overr
         bool is_free = i >= f->first && i < f->first + f->free;
         double v = exp(within_reach(i, is_free ? gsl_vector_get(x, i - f->first) : f->x[i]));
         for (const char *at = unknowns[i].keys; next_key(&at, key[n], 72); k++) {
-            double cost = unknowns[i].ns ? v * 1e3 : f->base[k] * v;
             if (f->base[k] <= 0 && !unknowns[i].ns) continue;
-            enum wb_unit unit = is_rate(key[n]) ? WB_UNIT_RATE : WB_UNIT_TIME;
-            wb_format_exact(value[n], 40, (int64_t)llround(calib_within(f->env->keys, key[n], unit, cost)), unit);
-            set[n] = (struct wb_override){.key = key[n], .value = value[n], .from = "calibration"};
+            put_setting(f, &set[n], key[n], value[n], unknowns[i].ns ? v * 1e3 : f->base[k] * v);
             n++;
         }
         if (!strcmp(unknowns[i].keys, "machine.ipi.send")) {
             snprintf(key[n], 72, "machine.ipi.offset");
-            wb_format_exact(value[n], 40, (int64_t)llround(v * 1e3 * OFFSET_SHARE), WB_UNIT_TIME);
-            set[n] = (struct wb_override){.key = key[n], .value = value[n], .from = "calibration"};
+            put_setting(f, &set[n], key[n], value[n], v * 1e3 * OFFSET_SHARE);
             n++;
         }
     }
     return n;
+}
+
+/* Progress: a stage that takes more simulations than usual stays where it is nearly done. */
+static void tell(struct fit *f)
+{
+    double all = 0, before = 0;
+    f->simulations++;
+    if (!f->env->progress) return;
+    for (const struct stage *st = stages; st < stages + WB_ARRAY_SIZE(stages); st++) {
+        if (st->far && f->c->unknowns < UNKNOWNS) continue;
+        all += st->simulations;
+        if (st < f->stage) before += st->simulations;
+    }
+    before += fmin(f->simulations, 0.95 * f->stage->simulations);
+    f->env->progress(f->env->ctx, f->stage->name, before / all);
 }
 
 static void simulate(struct fit *f, const gsl_vector *x)
@@ -174,6 +203,7 @@ static void simulate(struct fit *f, const gsl_vector *x)
         struct calib_target *t = &f->c->target[f->target + i];
         t->simulated = f->failed ? NAN : calib_sim_figure(f->sim, t->name, set, n, f->d);
         if (!isfinite(t->simulated)) f->failed = true;
+        tell(f);
     }
 }
 
@@ -190,29 +220,66 @@ static int residuals(const gsl_vector *x, void *arg, gsl_vector *out)
     return GSL_SUCCESS;
 }
 
-/* Standard error of a figure, relative: from its interval, and not below 2 %, since a simulated program is never
- * quite the real one. */
-static double error_of(const struct calib_target *t)
+/* The derivatives, by steps of the logarithms; of both sides where the intervals hang on them, of one while searching.
+ * GSL's own steps are a share of the parameter: of a factor that is 1 the logarithm is 0, and so would be its step. */
+static int slopes(const gsl_vector *x, void *arg, gsl_matrix *out)
 {
-    return fmax((t->hi - t->lo) / (2 * 1.96 * t->measured), 0.02);
+    struct fit *f = arg;
+    const double span = f->both_sides ? 2 * f->step : f->step;
+    gsl_vector *at = gsl_vector_alloc(x->size), *up = gsl_vector_alloc(out->size1),
+               *down = gsl_vector_alloc(out->size1);
+    int rc = f->both_sides ? GSL_SUCCESS : residuals(x, arg, down);
+    gsl_vector_memcpy(at, x);
+    for (size_t k = 0; k < x->size && !rc; k++) {
+        double here = gsl_vector_get(x, k);
+        gsl_vector_set(at, k, here + f->step);
+        rc = residuals(at, arg, up);
+        gsl_vector_set(at, k, here - f->step);
+        if (!rc && f->both_sides) rc = residuals(at, arg, down);
+        gsl_vector_set(at, k, here);
+        for (size_t i = 0; i < out->size1 && !rc; i++)
+            gsl_matrix_set(out, i, k, (gsl_vector_get(up, i) - gsl_vector_get(down, i)) / span);
+    }
+    gsl_vector_free(at);
+    gsl_vector_free(up);
+    gsl_vector_free(down);
+    return rc;
 }
 
-/* Figures of a stage that were measured, and known to better than a factor of two or so. Returns how many. */
+/* Standard error of a figure, relative: from its interval, and not below 2 %, since a simulated program is never
+ * quite the real one; of a sleep 4 %, since how often one of a simulated pair preempts the other jumps with small
+ * changes of any cost. */
+static double error_of(const struct calib_target *t)
+{
+    double least = !strcmp(t->name, "sleep_wake") ? 0.04 : 0.02;
+    return fmax((t->hi - t->lo) / (2 * 1.96 * t->measured), least);
+}
+
+/* The figure, if it was measured and is known to better than a factor of two or so. */
+static bool add_target(struct calib *c, const struct probe_set *p, const char *figure, const char *far)
+{
+    char name[PROBE_NAME];
+    snprintf(name, sizeof name, far ? "%s.%s" : "%s", figure, far);
+    const struct probe_figure *q = probe_find(p, name);
+    if (!q || !q->n || c->ntargets == WB_ARRAY_SIZE(c->target)) return false;
+    if (!(q->median > 0) || q->hi - q->lo > q->median) return false;
+    struct calib_target *t = &c->target[c->ntargets++];
+    memcpy(t->name, name, sizeof name);
+    t->measured = q->median;
+    t->lo = q->lo;
+    t->hi = q->hi;
+    return true;
+}
+
+/* The usable figures of a stage. Returns how many. */
 static uint32_t choose_targets(struct calib *c, const struct probe_set *p, const char *far, const struct stage *st)
 {
-    char name[PROBE_NAME], list[160], *save = NULL;
+    char list[160], *save = NULL, *other = NULL;
     uint32_t before = c->ntargets;
     snprintf(list, sizeof list, "%s", st->figures);
-    for (const char *w = strtok_r(list, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
-        snprintf(name, sizeof name, st->far ? "%s.%s" : "%s", w, far);
-        const struct probe_figure *q = probe_find(p, name);
-        if (!q || !q->n || c->ntargets == WB_ARRAY_SIZE(c->target) || q->hi - q->lo > q->median) continue;
-        struct calib_target *t = &c->target[c->ntargets++];
-        snprintf(t->name, sizeof t->name, "%s", name);
-        t->measured = q->median;
-        t->lo = q->lo;
-        t->hi = q->hi;
-    }
+    for (char *w = strtok_r(list, " ", &save); w; w = strtok_r(NULL, " ", &save))
+        for (char *one = strtok_r(w, "|", &other); one; one = strtok_r(NULL, "|", &other))
+            if (add_target(c, p, one, st->far ? far : NULL)) break;
     return c->ntargets - before;
 }
 
@@ -264,7 +331,7 @@ static void put_rows(struct fit *f, size_t i, double x, double se)
         }
         struct calib_row *r = (struct calib_row *)(uintptr_t)calib_find(f->c, key);
         if (!u->ns && f->base[k] <= 0) continue; /* this kernel has no such function */
-        if (!r) r = calib_add(f->c, key, is_rate(key) ? WB_UNIT_RATE : WB_UNIT_TIME);
+        if (!r) r = calib_add(f->c, key, unit_of(key));
         double cost = u->ns ? 1e3 : f->base[k];
         bool untold = se > UNTOLD * u->prior;
         r->fitted = true;
@@ -276,7 +343,7 @@ static void put_rows(struct fit *f, size_t i, double x, double se)
             snprintf(r->method, sizeof r->method, "fitted by simulating the probe: %s", u->method);
         else
             snprintf(r->method, sizeof r->method, "fitted by simulating the probes: %s, %.3g times the %s%s", u->method,
-                     exp(x), is_rate(key) ? "string moves" : "base profile's",
+                     exp(x), unit_of(key) == WB_UNIT_RATE ? "string moves" : "base profile's",
                      untold ? "; the probes hardly tell it" : "");
     }
 }
@@ -303,12 +370,24 @@ static void put_offset(struct calib *c)
              OFFSET_SHARE * 100);
 }
 
+/* The worst stage so far, and its figure that is farthest off; r: weighted residuals, of the priors too. */
+static void note_worst(struct fit *f, const gsl_vector *r, double chi2)
+{
+    uint32_t far = 0;
+    if (f->c->stage && chi2 <= f->c->chi2) return;
+    for (uint32_t i = 1; i < f->targets; i++)
+        if (fabs(gsl_vector_get(r, i)) > fabs(gsl_vector_get(r, far))) far = i;
+    f->c->chi2 = chi2;
+    f->c->stage = f->stage->name;
+    f->c->farthest = f->target + far;
+}
+
 static void take_result(struct fit *f, gsl_multifit_nlinear_workspace *w, const gsl_vector *x)
 {
     gsl_matrix *cov = gsl_matrix_alloc(f->free, f->free);
     double chi2 = sum_of_squares(w) / f->targets; /* the priors stand for the unknowns */
     gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(w), 0, cov);
-    f->c->chi2 = fmax(f->c->chi2, chi2);
+    note_worst(f, gsl_multifit_nlinear_residual(w), chi2);
     /* When the model fits worse than the noise says; but nothing is less known than before anything was measured. */
     double inflate = fmax(1, sqrt(chi2));
     for (uint32_t i = 0; i < f->free; i++) {
@@ -328,15 +407,16 @@ static void take_result(struct fit *f, gsl_multifit_nlinear_workspace *w, const 
  * had (f->failed, or stopped). */
 static double search(struct fit *f, const gsl_vector *weight, gsl_vector *x, bool *converged)
 {
-    static const double step[] = {0.01, 0.04, 0.015, 0.03, 0.02, 0.05};
-    gsl_multifit_nlinear_fdf fdf = {.f = residuals, .n = weight->size, .p = x->size, .params = f};
+    static const double step[] = {STEP, 0.2, 0.07, 0.15, 0.05, 0.3};
+    gsl_multifit_nlinear_fdf fdf = {.f = residuals, .df = slopes, .n = weight->size, .p = x->size, .params = f};
     gsl_multifit_nlinear_parameters par = gsl_multifit_nlinear_default_parameters();
     double now = INFINITY;
     bool still = true;
     for (size_t k = 0; k < WB_ARRAY_SIZE(step) && still; k++) {
         int info = 0;
         double before = now;
-        par.h_df = step[k];
+        f->step = step[k];
+        f->both_sides = false;
         gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &par, fdf.n, fdf.p);
         if (!w || gsl_multifit_nlinear_winit(x, weight, &fdf, w)) f->failed = true;
         if (!f->failed) (void)gsl_multifit_nlinear_driver(15, 1e-3, 1e-5, 1e-5, NULL, NULL, &info, w);
@@ -378,9 +458,10 @@ static int search_from_places(struct fit *f, const gsl_vector *weight, gsl_vecto
 /* What is known of the costs at x, where a search has ended. */
 static int settle(struct fit *f, const gsl_vector *weight, const gsl_vector *x)
 {
-    gsl_multifit_nlinear_fdf fdf = {.f = residuals, .n = weight->size, .p = x->size, .params = f};
+    gsl_multifit_nlinear_fdf fdf = {.f = residuals, .df = slopes, .n = weight->size, .p = x->size, .params = f};
     gsl_multifit_nlinear_parameters par = gsl_multifit_nlinear_default_parameters();
-    par.h_df = 0.02;
+    f->step = STEP;
+    f->both_sides = true;
     gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &par, fdf.n, fdf.p);
     if (!w || gsl_multifit_nlinear_winit(x, weight, &fdf, w)) f->failed = true;
     if (!f->failed) take_result(f, w, x);
@@ -445,6 +526,8 @@ static int run_stages(struct fit *f, const struct probe_set *p, const char *far)
 {
     for (size_t i = 0; i < WB_ARRAY_SIZE(stages); i++) {
         f->target = f->c->ntargets;
+        f->stage = &stages[i];
+        f->simulations = 0;
         f->first = stages[i].first;
         f->free = stages[i].free;
         if (stages[i].far && !far) continue;

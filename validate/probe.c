@@ -40,8 +40,11 @@ const struct probe probe_table[] = {
      "pipe_1 pipe_4k pipe_8k pipe_12k pipe_64k unix_1 unix_64k udp_1 tcp_1", probe_loops, 0.03, false},
     {"sides", "a pipe filled and emptied by one task", "fill_512 drain_512 fill_4096 drain_4096", probe_sides, 0.002,
      false},
-    {"local_echo", "one byte to and fro between two tasks of one CPU, of SCHED_BATCH (no preemption) and ordinary ones",
-     "local_trip local_write pair_trip", probe_local_echo, 0.012, false},
+    {"local_echo",
+     "one byte to and fro between two tasks of one CPU, of SCHED_BATCH (no preemption) and ordinary ones, sleeps "
+     "counted",
+     "local_trip local_write pair_trip local_sleeps local_switches pair_sleeps pair_switches sleep_wake",
+     probe_local_echo, 0.012, false},
     {"socket_echo", "one byte to and fro over a socket between two tasks of one CPU", "unix_trip udp_trip tcp_trip",
      probe_socket_echo, 0.012, false},
     {"transfer", "locked additions in lines that the other CPU has just modified, or that both have read",
@@ -91,7 +94,7 @@ void probe_put(struct probe_run *r, const char *name, enum probe_unit unit, doub
 {
     char full[PROBE_NAME];
     full_name(r, name, full);
-    if (!isfinite(v) || v <= 0) return;
+    if (!isfinite(v) || (v <= 0 && unit != PROBE_COUNT && unit != PROBE_DIFFERENCE)) return;
     struct probe_figure *f = figure(r->set, full, unit);
     if (!f || f->n == PROBE_ROUNDS_MAX) return;
     f->round[f->n] = (uint8_t)r->round;

@@ -7,7 +7,8 @@
  * medians of fifths of the rounds (machines drift). Probes of
  * distances run once for each distance that the machine has, on one pair of CPUs of each.
  *
- * Times are ns, rates bytes/s, frequencies Hz, shares 0..1. Nothing needs privileges; what the machine refuses (a
+ * Times are ns, rates bytes/s, frequencies Hz, shares 0..1, counts for each trip, differences ns that noise may
+ * take below 0. Nothing needs privileges; what the machine refuses (a
  * second CPU, an affinity) leaves its figures out, and probe_missing() says why. Children die with their parent
  * (PR_SET_PDEATHSIG).
  */
@@ -28,7 +29,7 @@
 #define PROBE_CELLS 24
 extern const uint8_t probe_cell_weight[PROBE_CELLS];
 
-enum probe_unit { PROBE_NS, PROBE_RATE, PROBE_HZ, PROBE_SHARE };
+enum probe_unit { PROBE_NS, PROBE_RATE, PROBE_HZ, PROBE_SHARE, PROBE_COUNT, PROBE_DIFFERENCE };
 
 /* A figure, sample by sample. */
 struct probe_figure {

@@ -47,7 +47,8 @@ probe_fn probe_timer, probe_queueing;                                     /* pro
 probe_fn probe_local_echo, probe_socket_echo;                             /* probe_wake.c */
 probe_fn probe_far_echo, probe_awake_echo;                                /* probe_wake.c */
 
-/* Add a sample; names of distance probes get ".DISTANCE". What is not finite or not above 0 is dropped. */
+/* Add a sample; names of distance probes get ".DISTANCE". What is not finite is dropped, and what is not above 0
+ * unless it is a count or a difference. */
 void probe_put(struct probe_run *r, const char *name, enum probe_unit unit, double v);
 void probe_put_spread(struct probe_run *r, const char *name, double ns);
 /* A random cycle through the lines of m; where it begins, or NULL. */

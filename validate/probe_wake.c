@@ -1,25 +1,35 @@
 /* probe_wake.c - two processes pass a byte to and fro, with work between the trips so that the partner's CPU idles for
  * a known time. */
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "probe_inner.h"
 
 #define TRIPS_MAX 4096
-#define HOPS_LEAST 10u /* in a round, for its quantiles to mean something */
+#define FEWER_SLEEPS 0.2 /* for each trip, of an ordinary pair than of a batched one; for their difference to tell */
+#define HOPS_LEAST 10u   /* in a round, for its quantiles to mean something */
 
 /* How bytes go: each kind by the calls that the workload of its name uses. */
 enum how { BY_FILE, BY_STREAM, BY_DATAGRAM };
 
-/* When the partner woke up and when it answered, for the waker to read once the answer is there. */
+/* Context switches of one task: it went to sleep; it was preempted. */
+struct switches {
+    uint64_t sleeps, preempted;
+};
+
+/* What the partner writes for the waker: when it woke up and when it answered, to be read once the answer is there; its
+ * switches at the first trip that counts and after the last. */
 struct stamps {
     uint64_t woke, sent;
+    struct switches begin, end;
 };
 
 struct echo {
@@ -28,8 +38,11 @@ struct echo {
     struct sockaddr_in to_peer, to_own; /* BY_DATAGRAM */
     int policy;                         /* of the partner */
     struct stamps *stamps;              /* shared; NULL = not wanted */
+    bool stamped;                       /* each way is timed */
+    uint32_t trips;                     /* the second half of them counts */
     double write_ns, trip_ns;           /* medians */
     double each_ns;                     /* time for each trip, all in all: with what the program does in between */
+    double sleeps, switches;            /* of both, for each trip; without stamps NAN */
     uint32_t n;
     double write[TRIPS_MAX], trip[TRIPS_MAX], there[TRIPS_MAX], back[TRIPS_MAX];
 };
@@ -58,14 +71,25 @@ static ssize_t take_byte(enum how how, int fd)
     return recvfrom(fd, &c, 1, 0, (struct sockaddr *)&from, &n);
 }
 
+/* Switches of the caller so far. The kernel counts them anyway; a perf event would count the same and make each
+ * switch a microsecond dearer. */
+static struct switches switches_now(void)
+{
+    struct rusage u;
+    if (getrusage(RUSAGE_THREAD, &u)) return (struct switches){0};
+    return (struct switches){(uint64_t)u.ru_nvcsw, (uint64_t)u.ru_nivcsw};
+}
+
 /* The partner: answers until end of file. */
 static void answer(void *arg)
 {
     struct echo *e = arg;
     close_end(e->own);
-    while (take_byte(e->how, e->peer[0]) == 1) {
-        if (e->stamps) e->stamps->woke = real_now();
-        if (e->stamps) e->stamps->sent = real_now();
+    for (uint32_t i = 1; take_byte(e->how, e->peer[0]) == 1; i++) {
+        if (e->stamped) e->stamps->woke = real_now();
+        if (e->stamps && i == e->trips / 2) e->stamps->begin = switches_now();
+        if (e->stamps && i == e->trips) e->stamps->end = switches_now();
+        if (e->stamped) e->stamps->sent = real_now();
         if (put_byte(e->how, e->peer[1], &e->to_own) != 1) break;
     }
 }
@@ -74,18 +98,32 @@ static void take_trip(struct echo *e, uint64_t t0, uint64_t t1, uint64_t t2)
 {
     e->write[e->n] = (double)(t1 - t0);
     e->trip[e->n] = (double)(t2 - t0);
-    if (e->stamps) {
+    if (e->stamped) {
         e->there[e->n] = (double)e->stamps->woke - (double)t0;
         e->back[e->n] = (double)t2 - (double)e->stamps->sent;
     }
     e->n++;
 }
 
-static int exchange(struct echo *e, uint64_t think_ns, uint32_t trips)
+/* Both tasks' switches for each trip, the waker's between `from` and now. The partner's two readings are as many trips
+ * apart. */
+static void count_switches(struct echo *e, struct switches from)
+{
+    e->sleeps = e->switches = NAN;
+    if (!e->stamps || !e->n) return;
+    struct switches to = switches_now();
+    const struct switches *b = &e->stamps->begin, *a = &e->stamps->end;
+    uint64_t sleeps = to.sleeps - from.sleeps + a->sleeps - b->sleeps;
+    e->sleeps = (double)sleeps / e->n;
+    e->switches = (double)(sleeps + to.preempted - from.preempted + a->preempted - b->preempted) / e->n;
+}
+
+static int exchange(struct echo *e, uint64_t think_ns)
 {
     uint64_t begin = 0;
-    for (uint32_t i = 0; i < trips; i++) {
-        if (i == trips / 2) begin = real_now();
+    struct switches from = {0};
+    for (uint32_t i = 0; i < e->trips; i++) {
+        if (i == e->trips / 2) from = switches_now(), begin = real_now();
         uint64_t until = real_now() + think_ns, t0 = real_now();
         while (t0 < until) t0 = real_now();
         if (put_byte(e->how, e->own[1], &e->to_peer) != 1) return -EPIPE;
@@ -93,9 +131,10 @@ static int exchange(struct echo *e, uint64_t think_ns, uint32_t trips)
         if (take_byte(e->how, e->own[0]) != 1) return -EPIPE;
         uint64_t t2 = real_now();
         /* until guest and host have settled: hosts learn how long to poll before they halt */
-        if (i >= trips / 2) take_trip(e, t0, t1, t2);
+        if (i >= e->trips / 2) take_trip(e, t0, t1, t2);
     }
     if (e->n) e->each_ns = (double)(real_now() - begin) / e->n;
+    count_switches(e, from);
     return 0;
 }
 
@@ -105,9 +144,10 @@ static int echo(struct echo *e, cpu_id cpu, uint64_t think_ns, uint32_t trips)
     static double v[TRIPS_MAX];
     double lo, hi;
     e->n = 0;
+    e->trips = WB_MIN(trips, (uint32_t)TRIPS_MAX) & ~1u;
     pid_t child = probe_child(cpu, e->policy, answer, e);
     close_end(e->peer);
-    int rc = child < 0 ? (int)child : exchange(e, think_ns, WB_MIN(trips, (uint32_t)WB_ARRAY_SIZE(e->trip)));
+    int rc = child < 0 ? (int)child : exchange(e, think_ns);
     close_end(e->own);
     if (child > 0) probe_reap(child);
     if (rc) return rc;
@@ -136,8 +176,9 @@ static int pipe_echo(struct echo *e, cpu_id cpu, uint64_t think_ns, uint32_t tri
 
 /* On one CPU. Between tasks of SCHED_BATCH nobody preempts: a write wakes its reader and goes on, and each trip is two
  * wakeups, two sleeps and two switches. Between ordinary tasks the wakee mostly preempts its waker, which then finds
- * the answer there: one wakeup and one sleep less. So the two tell sleeping from switching. On one CPU a trip is
- * counted as the workloads count it: elapsed time over trips, reading the clock and noting included. */
+ * the answer there: one wakeup and one sleep less. How many sleeps there were is counted (2.00 and 1.15 on one
+ * machine), so the difference tells what one costs. On one CPU a trip is counted as the workloads count it: elapsed
+ * time over trips, reading the clock and noting included. */
 static int batched(struct echo *e, struct probe_run *r, int open_and_echo(struct echo *e, struct probe_run *r))
 {
     struct sched_param param = {0};
@@ -154,16 +195,31 @@ static int local_pipe(struct echo *e, struct probe_run *r)
     return pipe_echo(e, r->cpu, 0, 512);
 }
 
+static struct stamps *shared_stamps(void)
+{
+    void *m = mmap(NULL, sizeof(struct stamps), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return m == MAP_FAILED ? NULL : m;
+}
+
 int probe_local_echo(struct probe_run *r)
 {
     static struct echo e;
+    if (!e.stamps) e.stamps = shared_stamps(); /* without them nothing is counted */
     int rc = batched(&e, r, local_pipe);
     if (rc) return rc;
+    double trip = e.each_ns, sleeps = e.sleeps;
+    probe_put(r, "local_sleeps", PROBE_COUNT, e.sleeps);
+    probe_put(r, "local_switches", PROBE_COUNT, e.switches);
     probe_put(r, "local_write", PROBE_NS, e.write_ns);
     probe_put(r, "local_trip", PROBE_NS, e.each_ns);
     e.policy = SCHED_OTHER;
     if ((rc = local_pipe(&e, r)) < 0) return rc;
     probe_put(r, "pair_trip", PROBE_NS, e.each_ns);
+    probe_put(r, "pair_sleeps", PROBE_COUNT, e.sleeps);
+    probe_put(r, "pair_switches", PROBE_COUNT, e.switches);
+    /* Both in one round, so that what drifts is in both. */
+    if (sleeps - e.sleeps >= FEWER_SLEEPS)
+        probe_put(r, "sleep_wake", PROBE_DIFFERENCE, (trip - e.each_ns) / (sleeps - e.sleeps));
     return 0;
 }
 
@@ -247,11 +303,8 @@ int probe_far_echo(struct probe_run *r)
 {
     static struct echo e;
     char name[PROBE_NAME];
-    if (!e.stamps) {
-        void *m = mmap(NULL, sizeof *e.stamps, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (m == MAP_FAILED) return -errno;
-        e.stamps = m;
-    }
+    if (!e.stamps && !(e.stamps = shared_stamps())) return -ENOMEM;
+    e.stamped = true;
     for (size_t i = 0; i < WB_ARRAY_SIZE(idle_times); i++) {
         int rc = pipe_echo(&e, r->other[r->far], idle_times[i].think_ns, idle_times[i].trips);
         if (rc) return rc;

@@ -72,6 +72,29 @@ static void test_one_round(void **state)
     wb_diag_free(d);
 }
 
+/* Two batched tasks of one CPU sleep at each trip, once each; ordinary ones no more often. */
+static void test_sleeps_counted(void **state)
+{
+    (void)state;
+    struct wb_diag *d = wb_diag_new();
+    struct wb_topo_options opt = {.cache_size = {32 << 10, 256 << 10, 8 << 20, 64 << 20}, .line = 64};
+    struct wb_topology *t = wb_topo_live(&opt, d);
+    struct probe_set s;
+    struct probe_options o = {.rounds = 3, .only = "local_echo"};
+    if (!t) skip();
+    assert_int_equal(probe_all(t, &o, &s, d), 0);
+    const struct probe_figure *all = probe_find(&s, "local_sleeps"), *pair = probe_find(&s, "pair_sleeps");
+    const struct probe_figure *switches = probe_find(&s, "pair_switches"), *cost = probe_find(&s, "sleep_wake");
+    if (!all) skip(); /* SCHED_BATCH is refused */
+    assert_true(all->n == 3 && all->median > 1.8 && all->median < 2.2);
+    assert_true(pair->n == 3 && pair->median >= 0 && pair->median < 2.2);
+    assert_true(switches->median >= pair->median);
+    assert_true(!cost || isfinite(cost->median)); /* beside other load it may be anything */
+    probe_free(&s);
+    wb_topology_free(t);
+    wb_diag_free(d);
+}
+
 static void test_stop(void **state)
 {
     (void)state;
@@ -136,9 +159,9 @@ static void test_line_move(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_median),   cmocka_unit_test(test_quantiles),
-                                       cmocka_unit_test(test_methods),  cmocka_unit_test(test_one_round),
-                                       cmocka_unit_test(test_stop),     cmocka_unit_test(test_distance_changes),
-                                       cmocka_unit_test(test_line_move)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_median),    cmocka_unit_test(test_quantiles),
+                                       cmocka_unit_test(test_methods),   cmocka_unit_test(test_one_round),
+                                       cmocka_unit_test(test_stop),      cmocka_unit_test(test_distance_changes),
+                                       cmocka_unit_test(test_line_move), cmocka_unit_test(test_sleeps_counted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
