@@ -52,8 +52,8 @@ static struct place place_of(const struct plot_input *in, const struct plot_pane
     double gap_x = 5.5 * c, gap_y = 4.2 * l, columns = p->columns, rows = p->rows;
     double w = (all.right - all.left - (columns - 1) * gap_x) / columns,
            h = (all.top - all.bottom - (rows - 1) * gap_y) / rows;
-    double left = all.left + (double)(i % p->columns) * (w + gap_x),
-           top = all.top - (double)(i / p->columns) * (h + gap_y);
+    size_t column = i % p->columns, row = i / p->columns;
+    double left = all.left + (double)column * (w + gap_x), top = all.top - (double)row * (h + gap_y);
     return (struct place){left, left + w, top - h, top};
 }
 

@@ -295,9 +295,9 @@ static void put_log_ticks(FILE *f, const char *axis, double low, double high)
     static const double fine[] = {1, 2, 5};
     bool few = high / low < 300, first = true;
     fprintf(f, "set %stics (", axis);
-    for (double decade = pow(10, floor(log10(low))); decade <= high; decade *= 10)
+    for (int decade = (int)floor(log10(low)); pow(10, decade) <= high; decade++)
         for (size_t k = 0; k < (few ? 3u : 1u); k++) {
-            double v = decade * fine[k];
+            double v = pow(10, decade) * fine[k];
             if (v < low || v > high) continue;
             fprintf(f, "%s'%.6g' %.6g", first ? "" : ", ", v, v);
             first = false;

@@ -183,8 +183,8 @@ static uint8_t search_of(const struct wb_config *cfg)
 {
     static const char *const words[] = {[FAIR_SEARCH_CORES] = "cores", [FAIR_SEARCH_BUDDY] = "buddy"};
     const char *word = wb_cfg_has(cfg, "policy.idle_search") ? wb_cfg_str(cfg, "policy.idle_search") : "first";
-    for (uint8_t i = 0; i < WB_ARRAY_SIZE(words); i++)
-        if (words[i] && !strcmp(words[i], word)) return i;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(words); i++)
+        if (words[i] && !strcmp(words[i], word)) return (uint8_t)i;
     return FAIR_SEARCH_FIRST;
 }
 
