@@ -406,6 +406,13 @@ static const struct meaning foreign[] = {
     {"topology", "machine"},
     {"colour", "color"},
     {"ci", "confidence"},
+    /* bench: how often decides how long */
+    {"duration", "best-of"},
+    {"time", "best-of"},
+    {"seconds", "best-of"},
+    {"repeat", "best-of"},
+    {"runs", "best-of"},
+    {"replications", "best-of"},
 };
 
 /* The key of which it is the last word, where keys can be set; else NULL. The caller frees it. */

@@ -281,6 +281,8 @@ static int make_enum(const struct value_context *x, const struct wb_key *row, co
     for (size_t i = 0; i < n; i++) valid = scan_printf(x->arena, "%s%s%s", valid, i ? ", " : "", list[i]);
     char *fix = near ? scan_printf(x->arena, "did you mean '%s'?  Valid here: %s", near, valid)
                      : scan_printf(x->arena, "valid here: %s", valid);
+    if (!strcmp(row->path, "workload.kind")) /* the other thing that `list workloads` prints */
+        fix = scan_printf(x->arena, "%s; a fragment by its name is base = \"NAME\"", fix);
     return complain(x, "E125", node->at, fix, "'%s' is no value of '%s'", node->text, leaf(path));
 }
 

@@ -65,6 +65,12 @@ code 0 $w run hog -q -r 1 --duration 3ms -o "$tmp/x.csv/"
 [ -d "$tmp/x.csv" ] || fail "-o x.csv/ makes no folder"
 code 0 $w run hog -q -r 1 --duration 3ms -o "$tmp/x.csv"
 
+# hogs is a fragment, which a kind may be taken for; bench has no duration.
+code 3 $w run hogs --set workload.kind=hogs
+has "$tmp/err" 'a fragment by its name is base = "NAME"'
+code 2 $w bench --duration 1s
+has "$tmp/err" "Did you mean '--best-of'?"
+
 # Versions that do not exist, even where the load does not ask for them.
 code 3 $w run hog --set kernel.pipe=9.9
 has "$tmp/err" "6.0 to 6.18, freebsd"
