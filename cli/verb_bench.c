@@ -44,7 +44,8 @@ struct bench {
 
 enum { KEY_TIMES = 0x1000, KEY_QUICK, KEY_ONLY, KEY_SCALE };
 static const struct argp_option own[] = {
-    {"best-of", KEY_TIMES, "N", 0, "Runs of each load, the fastest counts (default 5); this decides how long it takes", 2},
+    {"best-of", KEY_TIMES, "N", 0, "Runs of each load, the fastest counts (default 5): this decides how long it takes",
+     2},
     {"only", KEY_ONLY, "LOAD", 0, "Just this load (16x64, 256x4096_eevdf, ...)", 2},
     {"quick", KEY_QUICK, NULL, 0, "Leave the largest loads out", 2},
     {"scale", KEY_SCALE, NULL, 0, "Just the growth: six sizes up to 4096 CPUs and 100000 tasks under four kernels", 2},

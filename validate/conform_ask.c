@@ -51,7 +51,7 @@ struct conform_scratch {
     struct saved before;
     uint64_t util[TRACE_CPUS], runnable[TRACE_CPUS], load[TRACE_CPUS], stamp[TRACE_CPUS];
     uint32_t est[TRACE_CPUS];
-    struct wb_task *list[TRACE_CPUS];
+    struct wb_task *list[TRACE_CPUS], *curr[TRACE_CPUS];
 };
 
 struct conform_scratch *conform_scratch_new(void)
@@ -59,13 +59,30 @@ struct conform_scratch *conform_scratch_new(void)
     return calloc(1, sizeof(struct conform_scratch));
 }
 
+/* CPUs in the middle of a switch show the task that they leave. */
+static void hold(struct conform *c)
+{
+    for (cpu_id i = 0; i < c->f->ncpus; i++) {
+        struct wb_rq *rq = wb_rq(c->s, i);
+        c->scratch->curr[i] = rq->curr;
+        if (c->leaving[i] && rq->curr == rq->idle) rq->curr = c->leaving[i];
+    }
+}
+
+static void let_go(struct conform *c)
+{
+    for (cpu_id i = 0; i < c->f->ncpus; i++) wb_rq(c->s, i)->curr = c->scratch->curr[i];
+}
+
 /* A waker elsewhere has a CPU's lock, and has most likely queued its task: sched_wakeup comes last, after the interrupt
  * has been sent (ttwu_do_activate). */
 static struct wb_choice place(struct conform *c, const struct conform_question *q)
 {
+    hold(c);
     for (cpu_id i = 0; c->under_way_all && i < c->f->ncpus; i++) wb_rq(c->s, i)->nr_running += c->under_way[i];
     struct wb_choice k = wb_drive_place(c->s, &q->w, q->level);
     for (cpu_id i = 0; c->under_way_all && i < c->f->ncpus; i++) wb_rq(c->s, i)->nr_running -= c->under_way[i];
+    let_go(c);
     return k;
 }
 
@@ -331,6 +348,7 @@ void conform_ask_fork(struct conform *c, uint32_t parent, uint32_t child, cpu_id
     struct fork_trial t = {c, parent ? conform_task(c, parent) : NULL, conform_task(c, child), cpu, a};
     const struct wb_cpumask *own = t.child->allowed;
     memset(a, 0, sizeof *a);
+    hold(c);
     t.child->allowed = wb_rq(c->s, cpu)->idle->allowed; /* kernel threads are bound after they have started */
     a->base = wb_drive_fork(c->s, t.parent, t.child, cpu);
     conform_possible(a, a->base.cpu);
@@ -344,5 +362,6 @@ void conform_ask_fork(struct conform *c, uint32_t parent, uint32_t child, cpu_id
     }
     try_utils(&t);
     try_stamps(&t);
+    let_go(c);
     t.child->allowed = own;
 }

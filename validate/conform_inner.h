@@ -43,10 +43,13 @@ struct conform {
     /* [ncpus] tasks that wakers elsewhere are queueing there: sched_wakeup is to come */
     uint32_t *under_way;
     uint32_t under_way_all; /* their sum */
-    bool *unknown;          /* [ncpus] after lost events */
-    bool *bound;            /* [ntasks] */
-    bool starting;          /* a section's first state is being made */
-    uint64_t now, shift;    /* ns of the model; added to the section's times */
+    /* [ncpus] a task that was woken before its CPU has recorded that it left: the kernel still has it as current there,
+     * however long (a virtual CPU may stand still), so the CPU is not idle. Until the CPU is heard of again. */
+    struct wb_task **leaving;
+    bool *unknown;       /* [ncpus] after lost events */
+    bool *bound;         /* [ntasks] */
+    bool starting;       /* a section's first state is being made */
+    uint64_t now, shift; /* ns of the model; added to the section's times */
     uint64_t tick_ns, next_tick;
     struct conform_tally *by_rule; /* [nrules of the policy] */
     uint64_t affine[16];           /* moves to the waker's CPU by the model, by depth of the domain */

@@ -109,6 +109,7 @@ static void fall_asleep(struct conform *c)
         c->idle_seen[i] = c->last_event[i] = 0;
         c->under_way[i] = 0;
         c->unknown[i] = false;
+        c->leaving[i] = NULL;
     }
     c->under_way_all = 0;
 }
@@ -229,6 +230,7 @@ static void wake(struct conform *c, const struct trace_event *e, struct pending 
     struct wb_task *t = conform_task(c, e->task);
     const struct conform_outcome *o = &c->outcome[e - c->t->event];
     enum conform_kind kind = kind_of(c, e, t);
+    bool leaving = t->on_cpu && t->cpu == e->from && e->cpu != e->from;
     c->r->wakeups++;
     c->r->count[kind]++;
     if (kind == CONFORM_QUEUED) return;
@@ -248,6 +250,7 @@ static void wake(struct conform *c, const struct trace_event *e, struct pending 
     }
     if (t->on_cpu) return;
     conform_apply(c, &q);
+    if (leaving) c->leaving[e->from] = t; /* not for itself: its waker waits until it has left */
     if (t->delayed && o->cpu != e->from) wb_drive_sleep(c->s, t); /* it had been dequeued after all */
     if (!o->found || t->on_rq) return;
     if (o->cpu != t->cpu && o->remote) (void)wb_drive_move(c->s, t, o->cpu);
@@ -318,6 +321,7 @@ static void follow(struct conform *c, size_t i, struct pending *p, size_t *open)
     }
     be_running(c, e->cpu, e->kind == TRACE_SWITCH ? e->task : e->by);
     c->unknown[e->cpu] = false;
+    c->leaving[e->cpu] = NULL;
     switch (e->kind) {
     case TRACE_SWITCH: do_switch(c, e->cpu, e->task, e->next, e->state); break;
     case TRACE_WAKING:
@@ -366,9 +370,10 @@ static int make(struct conform *c)
     c->last_event = calloc(TRACE_CPUS, sizeof *c->last_event);
     c->under_way = calloc(TRACE_CPUS, sizeof *c->under_way);
     c->unknown = calloc(TRACE_CPUS, sizeof *c->unknown);
+    c->leaving = calloc(TRACE_CPUS, sizeof(struct wb_task *));
     c->scratch = conform_scratch_new();
     bool all = c->past && c->bound && c->idle_epoch && c->idle_seen && c->last_event && c->under_way && c->unknown;
-    return all && c->scratch ? 0 : -ENOMEM;
+    return all && c->leaving && c->scratch ? 0 : -ENOMEM;
 }
 
 static void unmake(struct conform *c)
@@ -383,6 +388,7 @@ static void unmake(struct conform *c)
     free(c->last_event);
     free(c->under_way);
     free(c->unknown);
+    free(c->leaving);
     free(c->by_rule);
     free(c->masks[0]);
     free(c->masks[1]);

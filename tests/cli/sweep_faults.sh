@@ -38,6 +38,15 @@ mkdir "$tmp/folder.db"
 cp "$tmp/good.db" "$tmp/version.db"
 sqlite3 "$tmp/version.db" "PRAGMA user_version = 2"
 refused version.db 3 "tables of version 2"
+# An older one as well, whatever is asked of it.
+cp "$tmp/good.db" "$tmp/old.db"
+sqlite3 "$tmp/old.db" "PRAGMA user_version = 0"
+refused old.db 3 "is a study with tables of version 0, and this wakebal reads version 1"
+for words in "compare $tmp/old.db $tmp/good.db" "report $tmp/old.db -o $tmp/old.html" "plot $tmp/old.db --terminal" "rerun $tmp/old.db" "merge -o $tmp/m.db $tmp/old.db"; do
+    code 3 $w $words
+    has "$tmp/err" "tables of version 0"
+done
+[ ! -e "$tmp/m.db" ] && [ ! -e "$tmp/old.html" ] || fail "a refused study left something"
 cp "$tmp/good.db" "$tmp/model.db"
 sum=$(printf 'model\n0.0.1+123456789abc\n' | sha256sum | cut -d' ' -f1)
 sqlite3 "$tmp/model.db" "UPDATE study SET value = '0.0.1+123456789abc', sum = '$sum' WHERE key = 'model'"

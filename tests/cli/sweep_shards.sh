@@ -75,6 +75,46 @@ if [ -x "$mpi" ] && command -v mpirun >/dev/null; then
     code 6 mpirun -n 3 "$mpi" sweep $adaptive -o "$tmp/killed.db" --export-json "$tmp/killed.json"
     ls "$tmp/killed.db".rank* >/dev/null 2>&1 && fail "parts are left after a kill"
     cmp "$tmp/adaptive.json" "$tmp/killed.json" || fail "ranks after a kill differ"
+    # One rank of three dies, then the first, which joins the parts: mpirun says so and ends the others, which keep what they
+    # have; every file can be read; the same command takes over and ends as if nothing had been.
+    long="pipe --vary workload.message=4KiB,16KiB,64KiB,256KiB -r 30 --duration 100ms -q"
+    code 0 $w sweep $long -o "$tmp/whole.db" --export-json "$tmp/whole.json"
+    runs_kept() { for f in "$tmp"/dying.db "$tmp"/dying.db.rank-?-of-3; do
+        [ -e "$f" ] && sqlite3 "$f" "SELECT count(*) FROM run" 2>/dev/null; done | awk '{ n += $1 } END { print n + 0 }'; }
+    # rank_of PID: the rank of a process of this sweep, or nothing.
+    rank_of() { [ "$(cat "/proc/$1/comm" 2>/dev/null)" = wakebal-mpi ] && tr '\0' '\n' <"/proc/$1/environ" 2>/dev/null |
+        sed -n 's/^OMPI_COMM_WORLD_RANK=//p'; }
+    kept=0
+    for victim in 2 0; do
+        mpirun -n 3 "$mpi" sweep $long -o "$tmp/dying.db" >"$tmp/out" 2>"$tmp/err" &
+        pid=$!
+        for _ in $(seq 300); do
+            [ "$(runs_kept)" -gt $kept ] && break
+            sleep 0.05
+        done
+        for p in $(pgrep -f "sweep.*-o $tmp/dying.db"); do
+            [ "$(rank_of "$p")" = $victim ] && kill -9 "$p"
+        done
+        wait $pid
+        got=$?
+        [ $got = 137 ] || fail "mpirun says $got when rank $victim is killed"
+        grep -q "signal 9" "$tmp/err" || fail "mpirun does not say that rank $victim was killed: $(head -3 "$tmp/err")"
+        for _ in $(seq 20); do
+            pgrep -f "sweep.*-o $tmp/dying.db" >/dev/null || break
+            sleep 0.5
+        done
+        now=$(runs_kept)
+        [ "$now" -ge $kept ] || fail "after rank $victim died $now runs are left of $kept"
+        kept=$now
+        for f in "$tmp"/dying.db "$tmp"/dying.db.rank-?-of-3; do
+            [ -e "$f" ] || continue
+            [ "$(sqlite3 "$f" "PRAGMA integrity_check" 2>&1)" = ok ] || fail "$f is damaged after rank $victim died"
+        done
+    done
+    [ $kept -gt 0 ] && [ $kept -lt 120 ] || fail "$kept of 120 runs were kept: the kills came at no useful time"
+    code 0 mpirun -n 3 "$mpi" sweep $long -o "$tmp/dying.db" --export-json "$tmp/dying.json"
+    cmp "$tmp/whole.json" "$tmp/dying.json" || fail "a study of which two ranks died differs"
+    ls "$tmp/dying.db".* >/dev/null 2>&1 && fail "parts are left after ranks died: $(ls "$tmp")"
 else
     echo "wakebal-mpi is not built: ranks not tried"
 fi
