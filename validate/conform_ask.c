@@ -114,7 +114,28 @@ static void try_sync(struct trial *t)
     note(t, CONFORM_F_SYNC, ask(t->c, &q).cpu);
 }
 
-/* Flips are whole for tasks that were born in the section. */
+/* One CPU much more loaded than the other, both ways. */
+static void ask_loads(struct trial *t, enum conform_fact fact)
+{
+    struct conform *c = t->c;
+    struct fair_rq *here = fair_rq(wb_rq(c->s, t->q->w.this_cpu)), *prev = fair_rq(wb_rq(c->s, t->q->w.prev_cpu));
+    if (here == prev) return;
+    uint64_t here_load = here->avg.load_avg, prev_load = prev->avg.load_avg;
+    here->avg.load_avg = 1ull << 40;
+    note(t, fact, ask(c, t->q).cpu);
+    here->avg.load_avg = 0;
+    prev->avg.load_avg = 1ull << 40;
+    note(t, fact, ask(c, t->q).cpu);
+    here->avg.load_avg = here_load;
+    prev->avg.load_avg = prev_load;
+}
+
+static void try_load(struct trial *t)
+{
+    ask_loads(t, CONFORM_F_LOAD);
+}
+
+/* Flips are whole for tasks that were born in the section. Where nobody is wide, loads may decide. */
 static void try_wide(struct trial *t)
 {
     struct conform *c = t->c;
@@ -122,6 +143,7 @@ static void try_wide(struct trial *t)
     if (whole || !on) return;
     c->f->pl.wide = false;
     note(t, CONFORM_F_WIDE, ask(c, t->q).cpu);
+    ask_loads(t, CONFORM_F_WIDE);
     c->f->pl.wide = on;
     waker_of(c, t->q)->pl.wakee_flips = UINT32_MAX / 2;
     waker_of(c, t->q)->pl.wakee_flip_decay = wb_jiffies(c->s);
@@ -150,22 +172,6 @@ static void try_caches(struct trial *t)
         set_caches(c, -1, on);
         note(t, CONFORM_F_DEPTH, ask(c, t->q).cpu);
     }
-}
-
-/* One CPU much more loaded than the other, both ways. */
-static void try_load(struct trial *t)
-{
-    struct conform *c = t->c;
-    struct fair_rq *here = fair_rq(wb_rq(c->s, t->q->w.this_cpu)), *prev = fair_rq(wb_rq(c->s, t->q->w.prev_cpu));
-    if (here == prev) return;
-    uint64_t here_load = here->avg.load_avg, prev_load = prev->avg.load_avg;
-    here->avg.load_avg = 1ull << 40;
-    note(t, CONFORM_F_LOAD, ask(c, t->q).cpu);
-    here->avg.load_avg = 0;
-    prev->avg.load_avg = 1ull << 40;
-    note(t, CONFORM_F_LOAD, ask(c, t->q).cpu);
-    here->avg.load_avg = here_load;
-    prev->avg.load_avg = prev_load;
 }
 
 static void try_recent(struct trial *t)
