@@ -50,7 +50,8 @@ static void check_measured(struct build *b, int64_t warmup)
     const char *ends = "sensitivity_duration";
     if (warmup > 0 && wb_cfg_has(b->c, ends) && warmup >= wb_cfg_int(b->c, ends))
         wb_cfg_error(b->c, b->d, ends, "make these runs longer than the warm-up",
-                     "the warm-up \"%.60s\" leaves nothing of runs at the ends of ranges", wb_cfg_str(b->c, "run.warmup"));
+                     "the warm-up \"%.60s\" leaves nothing of runs at the ends of ranges",
+                     wb_cfg_str(b->c, "run.warmup"));
     const char *end = wb_cfg_has(b->c, "run.duration") ? "run.duration" : "run.horizon";
     char value[64];
     if (!wb_cfg_has(b->c, end) || warmup < wb_cfg_int(b->c, end)) return;
