@@ -194,6 +194,7 @@ static void key_item(FILE *f, struct wb_key_registry *keys, const struct wb_key 
     else if (k->max)
         ADD(", at most %s", k->max);
     if (k->only) ADD(", only for %s", k->only);
+    if (k->versions) ADD(", in %s", k->versions);
     ADD(".%s\n", k->flags & WB_KEY_PRICED ? " A cost." : "");
     ADD("%s%s%s%s", k->help, k->source ? " Source: " : "", k->source ? k->source : "", k->source ? "." : "");
 #undef ADD

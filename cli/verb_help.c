@@ -42,10 +42,10 @@ static void key_head(const struct wb_key_registry *keys, const struct wb_key *k)
         snprintf(range, sizeof range, "; range %s .. %s", k->min, k->max);
     else if (k->min || k->max)
         snprintf(range, sizeof range, k->min ? "; at least %s" : "; at most %s", k->min ? k->min : k->max);
-    char *text = wb_text("%s%s%s%s%s%s%s%s%s%s", wb_key_type_name(k->type), *choices ? " " : "", choices,
+    char *text = wb_text("%s%s%s%s%s%s%s%s%s%s%s%s", wb_key_type_name(k->type), *choices ? " " : "", choices,
                          k->def ? ", default \"" : "", k->def ? k->def : "", k->def ? "\"" : "",
                          k->flags & WB_KEY_REQUIRED ? ", required" : "", range, k->only ? "; only for " : "",
-                         k->only ? k->only : "");
+                         k->only ? k->only : "", k->versions ? ", in " : "", k->versions ? k->versions : "");
     snprintf(head, sizeof head, "%s  ", k->path);
     wrap_row(stdout, head, text, strlen(head) + 1, wrap_width());
     free(text);

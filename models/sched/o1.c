@@ -62,6 +62,27 @@ static uint32_t ticks(const struct o1_sim *o, uint64_t ps)
     return (uint32_t)WB_MAX(ps / WB_US * o->hz / 1000000, 1u);
 }
 
+/* Knobs that one generation has: 2.6.10 and 2.6.11, or 2.6.22. */
+static int check_knobs(const struct o1_sim *o, const struct wb_config *cfg, struct wb_diag *d)
+{
+    static const struct {
+        const char *key;
+        bool weighted;
+    } table[] = {{"policy.smt_nice", false},
+                 {"policy.nr_cpus_configured", false},
+                 {"policy.nohz", true},
+                 {"policy.mc_power_savings", true}};
+    int err = 0;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
+        if (!wb_cfg_has(cfg, table[i].key) || table[i].weighted == o->v->weighted) continue;
+        const char *set = table[i].weighted ? "2.6.22" : "2.6.10, 2.6.11";
+        wb_cfg_error(cfg, d, table[i].key, "leave it out or choose such a kernel",
+                     "%s does not exist in Linux %s; it is in %s", table[i].key, o->v->name, set);
+        err = -1;
+    }
+    return err;
+}
+
 static void read_interactivity(struct o1_sim *o, const struct wb_config *cfg)
 {
     const struct o1_version *v = o->v;
@@ -153,6 +174,7 @@ static int init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d
                      "the O(1) scheduler has no version \"%s\"", wb_cfg_str(cfg, "policy.version"));
         return -1;
     }
+    if (check_knobs(o, cfg, d)) return -1;
     o->ncpus = wb_ncpus(s);
     o->hz = wb_hz(s);
     o->tick_ns = 1000000000ull / o->hz;

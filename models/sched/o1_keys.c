@@ -76,7 +76,7 @@ const struct wb_key o1_keys[O1_KEYS] = {
     {KEY("fork_balance", BOOL), .def = "true",
      .help = "New tasks may start elsewhere, where domains have FORK (2.6.22).",
      .source = SRC "sched_fork, sched_balance_self"},
-    {KEY("smt_nice", BOOL),
+    {KEY("smt_nice", BOOL), .versions = "2.6.10, 2.6.11",
      .help = "A less important task idles while a sibling thread runs a more important one. Without it as "
              "kernel.sched_smt says, and "
              "never in 2.6.22.",
@@ -104,16 +104,18 @@ const struct wb_key o1_keys[O1_KEYS] = {
              "Without it 16 in "
              "2.6.10 and 2.6.11, more than 0 in 2.6.22.",
      .source = SRC "find_busiest_group"},
-    {KEY("nr_cpus_configured", INT), .min = "1", .max = "16384",
+    {KEY("nr_cpus_configured", INT), .versions = "2.6.10, 2.6.11", .min = "1", .max = "16384",
      .help = "NR_CPUS of the build: CPU i balances HZ * i / NR_CPUS ticks out of phase (2.6.10, 2.6.11). Without it "
              "the CPUs there are.",
      .source = SRC "CPU_OFFSET"},
-    {KEY("nohz", BOOL), .def = "false",
+    {KEY("nohz", BOOL), .versions = "2.6.22",
      .help =
-         "Idle CPUs stop their tick and one of them balances for all (2.6.22, CONFIG_NO_HZ; i386 only at the time).",
+         "Idle CPUs stop their tick and one of them balances for all (2.6.22, CONFIG_NO_HZ; i386 only at the time). "
+         "Without it false.",
      .source = SRC "select_nohz_load_balancer"},
-    {KEY("mc_power_savings", BOOL), .def = "false",
-     .help = "sched_mc_power_savings: packages that share caches fill up before others are used (2.6.22).",
+    {KEY("mc_power_savings", BOOL), .versions = "2.6.22",
+     .help = "sched_mc_power_savings: packages that share caches fill up before others are used (2.6.22). Without it "
+             "false.",
      .source = SRC "find_busiest_group, init_sched_groups_power"},
 
     PATH("recalc_task_prio", "20 ns", "Sleep average and priority at a wakeup, and once more when the task is picked."),

@@ -1,5 +1,6 @@
 #include "wakebal/keys.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +124,28 @@ const struct wb_key *wb_keys_find(const struct wb_key_registry *r, const char *p
     for (size_t i = lower_bound(r, path); i < r->n && !strcmp(r->row[i]->path, path); i++)
         if (!only || keys_only_holds(r->row[i]->only, only)) return r->row[i];
     return NULL;
+}
+
+char *keys_versions(const struct wb_key_registry *r, const struct wb_key *row, char *buf, size_t n)
+{
+    const char *first = NULL, *last = NULL;
+    snprintf(buf, n, "%s", or_empty(row->versions));
+    if (row->versions || !row->only) return buf;
+    for (const char *p = row->only; *p; p += strspn(p, " ")) {
+        char family[32];
+        size_t len = strcspn(p, " ");
+        snprintf(family, sizeof family, "%.*s", (int)WB_MIN(len, sizeof family - 1), p);
+        const struct wb_key *v = wb_keys_find(r, "policy.version", family);
+        p += len;
+        if (!v || !v->choices) continue;
+        if (!first) first = v->choices;
+        last = strrchr(v->choices, ' ') ? strrchr(v->choices, ' ') + 1 : v->choices;
+    }
+    if (!first) return buf;
+    int len = (int)strcspn(first, " ");
+    bool one = !strcmp(last, first);
+    snprintf(buf, n, "%.*s%s%s", len, first, one ? "" : " to ", one ? "" : last);
+    return buf;
 }
 
 bool keys_is_group(const struct wb_key_registry *r, const char *pattern)

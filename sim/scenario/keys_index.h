@@ -21,6 +21,9 @@ size_t keys_children(const struct wb_key_registry *r, const char *pattern, const
                      size_t max, char **text);
 /* Does `only` (space separated, NULL = all) hold `selector` (NULL = none known)? */
 bool keys_only_holds(const char *only, const char *selector);
+/* Which versions have a key: "2.6.23 to 6.1" by its row, else from the first to the last that the policies named by its
+ * row's `only` have (their policy.version). Empty when nobody says. Returns buf. */
+char *keys_versions(const struct wb_key_registry *r, const struct wb_key *row, char *buf, size_t n);
 /* Is the word in a space separated list? */
 bool keys_word_in(const char *words, const char *word, size_t len);
 /* The key whose value selects among rows of this pattern's first segment: "kind" (of the entry) for workload,

@@ -91,8 +91,11 @@ static void foreign_key(struct check *k, const struct check_frame *f, const stru
 {
     struct arena *a = &k->b->c->arena;
     const char *what = !strncmp(row->path, "workload", 8) ? "kind" : "scheduler";
+    char versions[64];
+    keys_versions(k->b->s->keys, row, versions, sizeof versions);
     complain(k, "E116", n->key_at, suggest_key(a, k->b->s->keys, f->pattern, f->selector, n->name),
-             scan_printf(a, "key '%s' belongs to %s %s, not to %s", n->name, what, row->only, f->selector));
+             scan_printf(a, "key '%s' belongs to %s %s, not to %s%s%s", n->name, what, row->only, f->selector,
+                         *versions ? "; it is in " : "", versions));
 }
 
 /* `kind` of a workload entry: its own, else that of its base. */

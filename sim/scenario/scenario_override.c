@@ -94,9 +94,13 @@ static int step(struct walk *w)
             w->b, w->o, "E130", suggest_key(a, keys, w->pattern, selector, name),
             scan_printf(a, *w->pattern ? "unknown key '%s' in '%s'" : "unknown key '%s'", name, w->pattern));
     const struct wb_key *any = wb_keys_find(keys, child, NULL), *row = wb_keys_find(keys, child, selector);
-    if (any && !row)
+    if (any && !row) {
+        char in[64];
+        keys_versions(keys, any, in, sizeof in);
         return complain(w->b, w->o, "E116", suggest_key(a, keys, w->pattern, selector, name),
-                        scan_printf(a, "key '%s' belongs to %s, not to %s", name, any->only, selector));
+                        scan_printf(a, "key '%s' belongs to %s, not to %s%s%s", name, any->only, selector,
+                                    *in ? "; it is in " : "", in));
+    }
     memcpy(w->pattern, child, sizeof child);
     if ((*w->path && !append(w->path, ".", 1)) || !append(w->path, w->p, len))
         return complain(w->b, w->o, "E130", NULL, "the key is too long");

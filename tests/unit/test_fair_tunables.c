@@ -199,6 +199,21 @@ static void a_knob_of_another_version_is_an_error_that_names_them(void **state)
     complains(FAIR_5_15, "policy.idle_min_granularity=1 ms", "it is in 6.1", true);
 }
 
+/* What help shows, and what is said where the whole family is another one. */
+static void keys_name_the_versions_that_have_them(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < fair_nknobs; i++) {
+        char set[96];
+        const struct wb_key *row = NULL;
+        for (size_t k = 0; k < FAIR_KEYS && !row; k++)
+            if (!strcmp(fair_keys[k].path, fair_knobs[i].key)) row = &fair_keys[k];
+        assert_non_null(row);
+        assert_non_null(row->versions);
+        assert_string_equal(row->versions, fair_releases_text(fair_knobs[i].releases, set, sizeof set));
+    }
+}
+
 static void a_feature_of_another_version_is_an_error_that_names_them(void **state)
 {
     (void)state;
@@ -253,6 +268,7 @@ int main(void)
         cmocka_unit_test(features_have_their_version_s_defaults),
         cmocka_unit_test(features_are_switched_by_name),
         cmocka_unit_test(a_knob_of_another_version_is_an_error_that_names_them),
+        cmocka_unit_test(keys_name_the_versions_that_have_them),
         cmocka_unit_test(a_feature_of_another_version_is_an_error_that_names_them),
         cmocka_unit_test(what_the_model_cannot_do_is_said),
         cmocka_unit_test(releases_are_named_in_short),

@@ -64,8 +64,9 @@ struct wb_key {
     /* WB_KEY_ENUM, WB_KEY_VERSION: space separated; of an ENUM, NULL = the words that rows of this list use as
      * `only` */
     const char *choices;
-    const char *only; /* selector value of the entry this row belongs to, or NULL = all */
-    const char *help; /* one or more sentences */
+    const char *only;     /* selector value of the entry this row belongs to, or NULL = all */
+    const char *versions; /* whose versions have it, when not all that `only` names: "2.6.23 to 6.1"; else NULL */
+    const char *help;     /* one or more sentences */
     /* where default and meaning come from (kernel version and function, paper, lmbench option ...) */
     const char *source;
     unsigned flags;
