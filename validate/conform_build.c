@@ -55,14 +55,23 @@ static void choose_features(const struct conform *c, char *buf, size_t n)
     free(copy);
 }
 
+/* A stable kernel of 6.12 that has aa3ee4f0b754 (6.12.37 of July 2025 brought what it needs). */
+static bool skips_delayed(const struct conform *c)
+{
+    unsigned patch;
+    return !strcmp(c->r->kernel, "linux-6.12") && sscanf(c->t->kernel, "6.12.%u", &patch) == 1 && patch >= 37;
+}
+
 static int load(struct conform *c, const struct wb_key_registry *keys, struct wb_diag *d)
 {
     char features[2048];
-    struct wb_override *item = calloc(c->o->set_n + 1, sizeof *item);
+    struct wb_override *item = calloc(c->o->set_n + 2, sizeof *item);
     size_t n = 0;
     if (!item) return -1;
     choose_features(c, features, sizeof features);
     if (features[0]) item[n++] = (struct wb_override){.key = "policy.features", .value = features, .from = "recording"};
+    if (skips_delayed(c))
+        item[n++] = (struct wb_override){.key = "policy.sync_skips_delayed", .value = "true", .from = "recording"};
     for (size_t i = 0; i < c->o->set_n; i++) item[n++] = c->o->set[i];
     struct wb_overrides over = {.item = item, .n = n, .machine = c->r->machine, .kernel = c->r->kernel};
     c->scenario = wb_scenario_load("hog", keys, &over, d);

@@ -138,6 +138,10 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
     /* placement: switches are counterfactuals, no sysctls */
     {KEY("sync_wakeups", BOOL), .def = "true", .help = "The sync hint counts in placement. Off: it is ignored there.",
      .source = "Linux try_to_wake_up, wake_affine"},
+    {KEY("sync_skips_delayed", BOOL), .versions = "6.12, 6.18",
+     .help = "Whether the waker of a sync wakeup is alone on its CPU is said without sleepers whose dequeue is delayed "
+             "(6.15+, and stable kernels from 6.12.37 on; 6.12 itself counts them). Without it as the version has it.",
+     .source = CFS_SRC "wake_affine_idle; commit aa3ee4f0b754, March 2025"},
     {KEY("idle_search", ENUM), .versions = "2.6.35, 2.6.36", .choices = "first cores buddy",
      .help =
          "How 2.6.35 and 2.6.36 look for an idle CPU that shares the target's cache: the first one; the first core "
@@ -260,6 +264,7 @@ const struct fair_knob fair_knobs[] = {
     {"policy.compat_yield", FAIR_UNTIL(FAIR_2_6_36)},
     {"policy.delayed_lag", FAIR_SINCE(FAIR_6_12)},
     {"policy.preempt_lazy", FAIR_SINCE(FAIR_6_18)},
+    {"policy.sync_skips_delayed", FAIR_SINCE(FAIR_6_12)},
     {"policy.wakeup_drops_delayed", FAIR_SINCE(FAIR_6_12)},
     {"policy.fork_waits", FAIR_SINCE(FAIR_6_18)},
     {"policy.migration_cost", FAIR_SINCE(FAIR_2_6_24)},

@@ -181,7 +181,7 @@ static bool available(struct placing *k, cpu_id c)
 
 static uint32_t really_running(const struct placing *k, const struct wb_rq *rq)
 {
-    return rq->nr_running - (k->f->v->release >= FAIR_6_12 ? fair_rq(rq)->nr_delayed : 0);
+    return rq->nr_running - (k->f->pl.skips_delayed ? fair_rq(rq)->nr_delayed : 0);
 }
 
 /* wake_affine_idle. False: undecided. */

@@ -200,6 +200,32 @@ static void exits_do_not_pull(void **state)
     }
 }
 
+/* ---- sync wakeups beside sleepers whose dequeue is delayed ---- */
+
+/* wake_affine_idle: 6.12 counts them as running beside the waker, from 6.15 on (aa3ee4f0b754) they do not. */
+static void delayed_sleepers_beside_a_sync_waker(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fair_release v;
+        const char *set;
+        cpu_id cpu;
+    } table[] = {{FAIR_6_12, NULL, 2},
+                 {FAIR_6_12, "policy.sync_skips_delayed=true", 1},
+                 {FAIR_6_18, NULL, 1},
+                 {FAIR_6_18, "policy.sync_skips_delayed=false", 2}};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
+        struct wb_sim *s = build(table[i].v, DUALS, "0x2", table[i].set); /* waker and a sleeper */
+        fair_rq(&s->rq[0])->nr_delayed = 1;
+        struct wb_task *wakee = fake_task(s, 2, 0);
+        fair_task(wakee)->is_new = false;
+        struct wb_wakeup w = {.task = wakee, .this_cpu = 0, .prev_cpu = 2, .flags = WB_WF_SYNC};
+        if (fair_place_wakeup(fake_exec(s, 0), &w).cpu != table[i].cpu) fail_msg("row %zu", i);
+        fair_rq(&s->rq[0])->nr_delayed = 0;
+        fake_free(s);
+    }
+}
+
 /* ---- nice ---- */
 
 /* set_user_nice(): up to 5.5 a waiting task that gains reschedules at once; later it has to be one that would preempt
@@ -282,6 +308,7 @@ int main(void)
         cmocka_unit_test(a_pick_forgets_who_yielded),
         cmocka_unit_test(real_time_wakees_leave_a_last_buddy),
         cmocka_unit_test(exits_do_not_pull),
+        cmocka_unit_test(delayed_sleepers_beside_a_sync_waker),
         cmocka_unit_test(nice_of_a_waiting_task),
         cmocka_unit_test(newly_idle_cpus_refresh_idle_loads),
         cmocka_unit_test(preemptible_builds_pull_one),
