@@ -31,7 +31,7 @@ struct request {
     char nearest[HOST_PROFILE_MAX]; /* what kernel is without -k */
     uint32_t rounds;
     bool agree;
-    double fit_began, fit_drawn; /* s */
+    double began, fit_began, fit_drawn; /* s */
     struct cli_options o;
 };
 
@@ -109,7 +109,6 @@ static void fit_progress(void *ctx, const char *stage, double done)
 {
     struct request *r = ctx;
     double now = now_s();
-    if (!r->fit_began) r->fit_began = now;
     if (!progress_wanted(r) || now - r->fit_drawn < 0.1) return;
     r->fit_drawn = now;
     fprintf(stderr, "\r\033[Kfitting: %s, %.0f %%", stage, done * 100);
@@ -161,8 +160,10 @@ static void print_fit(const struct calib *c)
     struct out_table *t = out_table_new("<>>>>");
     char a[4][32];
     if (!c->ntargets) return;
-    printf("\nFit by simulating the probes: %u iterations, %s, chi2 per figure of the worst stage %.2f\n",
-           c->iterations, c->converged ? "converged" : "NOT converged", c->chi2);
+    printf(
+        "\nFit by simulating the probes: %u iterations, %s, chi2 per figure of the worst stage %.2f (%s; farthest off: "
+        "%s)\n",
+        c->iterations, c->converged ? "converged" : "NOT converged", c->chi2, c->stage, c->target[c->farthest].name);
     out_table_row(t, (const char *[]){"probe", "measured", "interval", "simulated", "difference"});
     for (uint32_t i = 0; i < c->ntargets; i++) {
         const struct calib_target *g = &c->target[i];
@@ -224,10 +225,12 @@ static json_t *calib_json(const struct calib *c, const struct probe_set *p, cons
                             "hi", real_json_number(c->idle[i].hi * 1e-9), "around", quantiles_json(c, i)));
     for (uint32_t i = 0; i < p->n; i++) json_array_append_new(probes, figure_json(&p->figure[i]));
     for (uint32_t i = 0; i < p->nmissing; i++) json_array_append_new(missing, json_string(p->missing[i]));
-    return json_pack("{s:s,s:s,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b}", "schema", "wakebal.calibration/1", "date",
-                     c->date, "fingerprint", c->host.fingerprint, "kernel", c->kernel_base, "rounds", (int)p->rounds,
-                     "costs", rows, "idle", idle, "fit", fit, "chi2", real_json_number(c->chi2), "probes", probes,
-                     "left_out", missing, "load", host_load_json(load), "converged", c->converged);
+    return json_pack("{s:s,s:s,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:s,s:s}", "schema", "wakebal.calibration/1",
+                     "date", c->date, "fingerprint", c->host.fingerprint, "kernel", c->kernel_base, "rounds",
+                     (int)p->rounds, "costs", rows, "idle", idle, "fit", fit, "chi2", real_json_number(c->chi2),
+                     "probes", probes, "left_out", missing, "load", host_load_json(load), "converged", c->converged,
+                     "worst_stage", c->stage ? c->stage : "", "farthest_off",
+                     c->stage ? c->target[c->farthest].name : "");
 }
 
 /* ------------------------------------------------------------------ files */
@@ -263,10 +266,11 @@ static void say_next(const struct request *r, const struct calib *c)
     fflush(stdout); /* both may go to one file */
     if (!calib_explains(c))
         fprintf(stderr,
-                "wakebal calibrate: warning: the fit %s (%.1f squared intervals a figure, %.0f at most): the fitted "
-                "costs are not this machine's and are called assumed in the files. Repeat it on a quiet machine "
-                "(wakebal doctor), without --quick\n",
-                c->converged ? "does not explain the probes" : "did not converge", c->chi2, CALIB_CHI2_POOR);
+                "wakebal calibrate: warning: the fit %s (%.1f squared intervals a figure, %.0f at most; %s, %s is "
+                "farthest off): the fitted costs are not this machine's and are called assumed in the files. Repeat it "
+                "on a quiet machine (wakebal doctor), without --quick\n",
+                c->converged ? "does not explain the probes" : "did not converge", c->chi2, CALIB_CHI2_POOR, c->stage,
+                c->target[c->farthest].name);
     else if (!r->o.quiet && !(r->o.export_json && !strcmp(r->o.export_json, "-")))
         printf("Try: wakebal run pipe -m %s-machine.cfg -k %s-kernel.cfg\n", stem, stem);
 }
@@ -413,6 +417,46 @@ static int measure(struct request *r, const struct wb_topology *topo, struct pro
     return EXIT_FINE;
 }
 
+/* Where the costs do not explain a stage's figures, these may have been disturbed: as many rounds again of the probes
+ * that they come from, all rounds together judged anew. Once, and only while it all stays below three minutes; else 0,
+ * and the poor fit is what there is. 1: there are more figures now. */
+#define SECONDS_MOST 170.0
+static int probe_again(const struct request *r, const struct wb_topology *topo, struct probe_set *p,
+                       const struct calib *c, struct wb_diag *d)
+{
+    struct probe_options o = {
+        .rounds = r->rounds, .stop = &out_stop, .only = c->again, .progress = progress, .ctx = (void *)(uintptr_t)r};
+    static struct real_spec s; /* large */
+    double now = now_s(), again = r->rounds * probe_round_seconds() + 1.5 * (now - r->fit_began);
+    if (calib_explains(c) || !c->again || now + again - r->began > SECONDS_MOST) return 0;
+    if (!r->o.quiet)
+        fprintf(stderr, "The fit does not explain %s (%s is farthest off): %u more rounds of its probes\n", c->stage,
+                c->target[c->farthest].name, r->rounds);
+    real_spec_init(&s, REAL_HOG);
+    if (r->cpus && real_spec_set(&s, "allowed", r->cpus, d) < 0) return -EINVAL;
+    o.cpus = s.allowed;
+    int rc = probe_more(topo, &o, p, d);
+    progress_end(r);
+    return rc ? rc : 1;
+}
+
+/* The costs of the figures. 0, and the caller frees *c; or as calib_make. */
+static int fit(struct request *r, const struct calib_env *env, const struct wb_topology *topo, struct probe_set *p,
+               struct calib *c, struct wb_diag *d)
+{
+    if (!r->o.quiet) fprintf(stderr, "Fitting what no probe isolates, by simulating the probes\n");
+    for (bool again = false;; again = true) {
+        r->fit_began = now_s();
+        int rc = calib_make(env, topo, p, c, d);
+        progress_end(r);
+        if (rc || again) return rc;
+        rc = probe_again(r, topo, p, c, d);
+        if (!rc) return 0;
+        calib_free(c);
+        if (rc < 0) return rc;
+    }
+}
+
 static int run(struct request *r, const struct wb_key_registry *keys, struct wb_diag *d)
 {
     struct wb_topo_options opt = {.cache_size = {32 << 10, 256 << 10, 8 << 20, 64 << 20}, .line = 64};
@@ -429,13 +473,11 @@ static int run(struct request *r, const struct wb_key_registry *keys, struct wb_
                             .ctx = r};
     if (!topo) return EXIT_INVALID;
     out_catch_signals();
+    r->began = now_s();
     int rc = look_ahead(r, keys, d);
     if (rc == EXIT_FINE) rc = measure(r, topo, &p, &during, d);
     if (rc == EXIT_FINE) {
-        if (!r->o.quiet) fprintf(stderr, "Fitting what no probe isolates, by simulating the probes\n");
-        r->fit_began = 0;
-        int made = calib_make(&env, topo, &p, &c, d);
-        progress_end(r);
+        int made = fit(r, &env, topo, &p, &c, d);
         rc = made == -EINTR ? out_stop_exit_code() : made ? EXIT_INVALID : EXIT_FINE;
         if (rc == EXIT_FINE) {
             rc = finish(r, &c, &p, &during, keys, d);

@@ -51,6 +51,7 @@ struct calib {
     uint32_t unknowns; /* how many were looked for */
     double chi2;       /* per figure, of the worst stage */
     const char *stage; /* which that is, in words; NULL without a fit */
+    const char *again; /* the probes that its figures come from, blank-separated */
     uint32_t farthest; /* its figure that is farthest off, in units of its own error: index into target */
     uint32_t iterations;
     bool converged;

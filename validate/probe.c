@@ -320,18 +320,30 @@ static void one_probe(struct probe_run *r, size_t i, bool *off)
     }
 }
 
+/* Whether a word of a blank-separated list is `name`. */
+static bool listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; *at; at += strcspn(at, " ")) {
+        at += strspn(at, " ");
+        if (strcspn(at, " ") == n && !memcmp(at, name, n)) return true;
+    }
+    return false;
+}
+
 static int rounds(struct probe_run *r)
 {
     bool off[WB_ARRAY_SIZE(probe_table)] = {false};
-    if (r->ncpus < 2) leave_out(r, "everything between two CPUs", "only one CPU may be used");
-    if (!r->big_bytes) leave_out(r, "memory", "too little of it is free");
-    for (uint32_t k = 0; k < r->o->rounds; k++) {
-        r->round = k;
+    bool first = !r->set->rounds; /* later ones leave out the same */
+    if (first && r->ncpus < 2) leave_out(r, "everything between two CPUs", "only one CPU may be used");
+    if (first && !r->big_bytes) leave_out(r, "memory", "too little of it is free");
+    for (uint32_t k = 0; k < r->o->rounds && r->set->rounds < PROBE_ROUNDS_MAX; k++, r->set->rounds++) {
+        r->round = r->set->rounds;
         /* New pages: which sets of the caches they fall into is chance, and part of what a figure varies by. */
         if (k) (void)madvise(r->arena, r->bytes, MADV_DONTNEED);
         memset(r->arena, 1, r->bytes);
         for (size_t i = 0; i < probe_table_n; i++) {
-            if (off[i] || (r->o->only && strcmp(r->o->only, probe_table[i].name) != 0)) continue;
+            if (off[i] || (r->o->only && !listed(r->o->only, probe_table[i].name))) continue;
             if ((probe_table[i].round == probe_memory || probe_table[i].round == probe_memory_all) && !r->big_bytes)
                 continue;
             if (r->o->stop && *r->o->stop) return -EINTR;
@@ -443,9 +455,16 @@ static void digest(struct probe_set *s)
 
 int probe_all(const struct wb_topology *topo, const struct probe_options *o, struct probe_set *out, struct wb_diag *d)
 {
+    memset(out, 0, sizeof *out);
+    int rc = probe_more(topo, o, out, d);
+    if (rc) probe_free(out);
+    return rc;
+}
+
+int probe_more(const struct wb_topology *topo, const struct probe_options *o, struct probe_set *out, struct wb_diag *d)
+{
     struct real_cpus before = {{0}};
     struct probe_run *r = calloc(1, sizeof *r);
-    memset(out, 0, sizeof *out);
     if (!r) return -ENOMEM;
     *r = (struct probe_run){.topo = topo, .o = o, .set = out};
     uint64_t begin = real_now();
@@ -462,12 +481,8 @@ int probe_all(const struct wb_topology *topo, const struct probe_options *o, str
     (void)syscall(SYS_sched_setaffinity, 0, sizeof before.w, before.w);
     if (r->arena && r->arena != MAP_FAILED) munmap(r->arena, r->bytes);
     if (r->big && r->big != MAP_FAILED && r->big_bytes) munmap(r->big, 2 * r->big_bytes);
-    out->seconds = (double)(real_now() - begin) * 1e-9;
-    out->rounds = o->rounds;
-    if (rc)
-        probe_free(out);
-    else
-        digest(out);
+    out->seconds += (double)(real_now() - begin) * 1e-9;
+    if (!rc) digest(out);
     free(r);
     return rc;
 }

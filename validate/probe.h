@@ -62,7 +62,7 @@ struct probe_set {
 struct probe_options {
     uint32_t rounds;       /* 25 is what calibration takes */
     struct real_cpus cpus; /* CPUs that may be used; empty = those of the caller */
-    const char *only;      /* name of one probe, NULL = all */
+    const char *only;      /* names of probes, blank-separated; NULL = all */
     const volatile sig_atomic_t *stop;
     void (*progress)(void *ctx, uint32_t round, uint32_t rounds, const char *probe);
     void *ctx;
@@ -72,6 +72,11 @@ struct probe_options {
  * (probe_free). topo: the live machine's. */
 int probe_all(const struct wb_topology *topo, const struct probe_options *o, struct probe_set *out,
               struct wb_diag *d) WB_MUST_USE;
+/* o->rounds more rounds into *s, of which probe_all made the first: what they give stands beside what was there, and
+ * medians and intervals are those of all. At most PROBE_ROUNDS_MAX rounds come together. On failure *s is as it was,
+ * less order and what was left out. */
+int probe_more(const struct wb_topology *topo, const struct probe_options *o, struct probe_set *s,
+               struct wb_diag *d) WB_MUST_USE;
 void probe_free(struct probe_set *s);
 /* NULL: not there. */
 const struct probe_figure *probe_find(const struct probe_set *s, const char *name);

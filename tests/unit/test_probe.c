@@ -95,6 +95,38 @@ static void test_sleeps_counted(void **state)
     wb_diag_free(d);
 }
 
+/* More rounds of some probes stand beside the first; the others' figures stay as they were. */
+static void test_more(void **state)
+{
+    (void)state;
+    struct wb_diag *d = wb_diag_new();
+    struct wb_topo_options opt = {.cache_size = {32 << 10, 256 << 10, 8 << 20, 64 << 20}, .line = 64};
+    struct wb_topology *t = wb_topo_live(&opt, d);
+    struct probe_set s;
+    struct probe_options o = {.rounds = 3, .only = "sides calls"};
+    if (!t) skip();
+    assert_int_equal(probe_all(t, &o, &s, d), 0);
+    assert_null(probe_find(&s, "pipe_1"));
+    double before = probe_find(&s, "getppid")->median;
+    o.only = "sides";
+    o.rounds = 4;
+    assert_int_equal(probe_more(t, &o, &s, d), 0);
+    const struct probe_figure *fill = probe_find(&s, "fill_512");
+    assert_int_equal(fill->n, 7);
+    for (uint32_t i = 0; i < 7; i++) assert_int_equal(fill->round[i], i);
+    assert_true(fill->lo <= fill->median && fill->median <= fill->hi);
+    assert_int_equal(probe_find(&s, "getppid")->n, 3);
+    assert_true(probe_find(&s, "getppid")->median == before);
+    assert_int_equal(s.rounds, 7);
+    o.rounds = PROBE_ROUNDS_MAX; /* more than there is room for */
+    o.only = "nothing";
+    assert_int_equal(probe_more(t, &o, &s, d), 0);
+    assert_int_equal(s.rounds, PROBE_ROUNDS_MAX);
+    probe_free(&s);
+    wb_topology_free(t);
+    wb_diag_free(d);
+}
+
 static void test_stop(void **state)
 {
     (void)state;
@@ -159,9 +191,9 @@ static void test_line_move(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_median),    cmocka_unit_test(test_quantiles),
-                                       cmocka_unit_test(test_methods),   cmocka_unit_test(test_one_round),
-                                       cmocka_unit_test(test_stop),      cmocka_unit_test(test_distance_changes),
-                                       cmocka_unit_test(test_line_move), cmocka_unit_test(test_sleeps_counted)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_median),    cmocka_unit_test(test_quantiles), cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_one_round), cmocka_unit_test(test_stop),      cmocka_unit_test(test_distance_changes),
+        cmocka_unit_test(test_line_move), cmocka_unit_test(test_more),      cmocka_unit_test(test_sleeps_counted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
