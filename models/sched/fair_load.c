@@ -184,7 +184,7 @@ static bool pelt(const struct fair_sim *f)
 /* 5.4 has the queued weight in place of the number of runnable tasks. */
 static uint64_t runnable_of(const struct fair_sim *f, const struct fair_rq *r)
 {
-    return f->v->load == FAIR_LOAD_PELT_RUN ? r->load.value : (uint64_t)(r->nr - r->nr_delayed) * PELT_SCALE;
+    return f->v->load == FAIR_LOAD_PELT_RUN ? r->load.value : (uint64_t)fair_nr_runnable(f, r) * PELT_SCALE;
 }
 
 static void take_removed(const struct fair_sim *f, struct fair_rq *r)

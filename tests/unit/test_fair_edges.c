@@ -226,6 +226,28 @@ static void delayed_sleepers_beside_a_sync_waker(void **state)
     }
 }
 
+/* Runnable load of a queue: sleepers whose dequeue is delayed are in it in 6.12 (h_nr_running), not later
+ * (76f2f783294d, 6.13). */
+static void delayed_sleepers_in_the_runnable_load(void **state)
+{
+    (void)state;
+    static const enum fair_release versions[] = {FAIR_6_12, FAIR_6_18};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(versions); i++) {
+        struct wb_sim *s = build(versions[i], DUALS, "0x2", NULL);
+        struct fair_rq *r = fair_rq(&s->rq[0]);
+        struct fair_task *sleeper = r->tail == r->curr ? r->head : r->tail;
+        sleeper->delayed = true;
+        r->nr_delayed = 1;
+        s->now += WB_S;
+        fair_update_clock(fake_exec(s, 0), &s->rq[0]);
+        fair_update_load(s->policy, r, r->curr);
+        assert_int_equal(fair_cpu_runnable(r) / 1000, versions[i] == FAIR_6_12 ? 2 : 1);
+        sleeper->delayed = false;
+        r->nr_delayed = 0;
+        fake_free(s);
+    }
+}
+
 /* ---- nice ---- */
 
 /* set_user_nice(): up to 5.5 a waiting task that gains reschedules at once; later it has to be one that would preempt
@@ -309,6 +331,7 @@ int main(void)
         cmocka_unit_test(real_time_wakees_leave_a_last_buddy),
         cmocka_unit_test(exits_do_not_pull),
         cmocka_unit_test(delayed_sleepers_beside_a_sync_waker),
+        cmocka_unit_test(delayed_sleepers_in_the_runnable_load),
         cmocka_unit_test(nice_of_a_waiting_task),
         cmocka_unit_test(newly_idle_cpus_refresh_idle_loads),
         cmocka_unit_test(preemptible_builds_pull_one),

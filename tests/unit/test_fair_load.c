@@ -250,7 +250,10 @@ static void a_queue_is_the_sum_of_its_tasks(void **state)
             const struct fair_rq *q = fair_test_rq(s, c);
             assert_near((double)q->avg.load_avg, load, 12);
             assert_near((double)q->avg.util_avg, util, 12);
-            if (v >= FAIR_5_15) assert_near((double)q->avg.runnable_avg, runnable, 12);
+            if (v == FAIR_6_12) /* the queue counts delayed sleepers, they do not (76f2f783294d, 6.13) */
+                assert_true((double)q->avg.runnable_avg >= runnable - 12);
+            else if (v >= FAIR_5_15)
+                assert_near((double)q->avg.runnable_avg, runnable, 12);
         }
         fake_free(s);
     }
