@@ -70,11 +70,12 @@ const struct wb_key pipe_keys[PIPE_KEYS] = {
     {.path = "workload.packets",
      .type = WB_KEY_BOOL,
      .def = "false",
-     .only = "pipe_bw",
+     .only = "pipe_bw custom",
      .help =
          "The pipe was made with O_DIRECT: each write takes a slot of its own instead of being added to the last one, "
          "so "
-         "that 16 small messages fill it. Messages of a page at most. Needs kernel.pipe 2.6.35 or later (Linux 3.4).",
+         "that 16 small messages fill it. Messages of a page at most, and reads as large as writes. Needs kernel.pipe "
+         "2.6.35 or later (Linux 3.4).",
      .source = "Linux 3.4 fs/pipe.c pipe_write, is_packetized; stress-ng --pipe"},
     PATH("libc_call", "20 cy", "User-mode work around one read or write: loop, call, return.", "assumed: 5..80 cy"),
     PATH("vfs_read", "100 cy", "File layer of a read: descriptor, permission, position. Per call.", DERIVED_VFS),

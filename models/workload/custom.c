@@ -100,7 +100,7 @@ static int make_channels(struct custom *c, struct custom_copy *k)
         struct wb_channel *ch = k->channel[i] = workload_channel(&c->e, is_pipe ? "pipe" : "unix", l->decl[i].name);
         for (uint8_t end = 0; end < 2; end++) ch->ops->hold(ch, end, count_users(c, i, end) - 1);
         if (!l->decl[i].n) {
-            if (is_pipe && workload_resize(&c->e, ch) < 0) return -1;
+            if (is_pipe && (workload_resize(&c->e, ch) < 0 || workload_packets(&c->e, ch, 1) < 0)) return -1;
         } else if (!ch->ops->resize || ch->ops->resize(ch, l->decl[i].n) < 0) {
             wb_cfg_error(c->e.cfg, c->e.d, custom_text_path(c, "channels"), "leave its size out",
                          "channel '%s': pipes of the modelled kernel cannot have this size", l->decl[i].name);
