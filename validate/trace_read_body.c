@@ -131,7 +131,9 @@ static int read_switch(struct trace *t, struct trace_span b, struct trace_event 
         return 1;
     }
     struct trace_span rest;
-    for (const char *arrow = b.at; (arrow = find((struct trace_span){arrow, b.end}, " ==> ")); arrow += 5) {
+    const char *arrow = b.at;
+    /* names are short */
+    for (int n = 0; n < 4 && (arrow = find((struct trace_span){arrow, b.end}, " ==> ")); n++, arrow += 5) {
         if (!task_by_plugin(t, (struct trace_span){b.at, arrow}, &e->task, &e->prio, &rest)) continue; /* of a name */
         e->state = state_of(rest);
         return task_by_plugin(t, (struct trace_span){arrow + 5, b.end}, &e->next, &e->next_prio, &rest) ? 1 : -1;

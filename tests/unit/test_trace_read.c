@@ -1,4 +1,6 @@
 /* Lines of every shape, damaged ones, notes; missing switches put in; the health table. wb-link: all */
+#include <unistd.h>
+
 #include "wbtest.h"
 
 #include "trace_health.h"
@@ -116,6 +118,24 @@ static void names_keep_their_blanks(void **state)
 }
 
 /* ---- damage ---- */
+
+/* Half a million arrows in one line: each was taken for a name's, and the line read again up to it (two minutes). */
+static void a_line_of_arrows_ends(void **state)
+{
+    (void)state;
+    size_t n = 500000, at;
+    char *text = malloc(5 * n + 200);
+    assert_non_null(text);
+    at = (size_t)sprintf(text, "  a-5 [001] 1.000000: sched_wakeup: comm=b pid=6 prio=120 target_cpu=001\n"
+                               "  a-5 [001] 1.000001: sched_switch: a");
+    for (size_t i = 0; i < n; i++) at += (size_t)sprintf(text + at, " ==> ");
+    alarm(60);
+    struct trace *t = read_text(text);
+    alarm(0);
+    (void)only(t);
+    trace_free(t);
+    free(text);
+}
 
 static void damaged_lines_are_counted(void **state)
 {
@@ -287,6 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape),
         cmocka_unit_test(names_keep_their_blanks),
+        cmocka_unit_test(a_line_of_arrows_ends),
         cmocka_unit_test(damaged_lines_are_counted),
         cmocka_unit_test(wakeups_alone_are_counted),
         cmocka_unit_test(own_topology_comes_back),
