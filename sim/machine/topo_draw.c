@@ -142,8 +142,11 @@ static void draw_names(const struct pen *p, const struct box *b, uint32_t n, enu
         cpu_id c = llc->member[llc->first[b[i].llc]];
         uint32_t g = p->t->level[l].of[c];
         bool begins = p->t->level[l].member[p->t->level[l].first[g]] == c;
+        uint32_t last = p->t->level[l].of[llc->member[llc->first[b[i].llc + 1] - 1]];
         char name[80] = "", size[32];
-        if (begins && l == WB_LVL_NODE && p->t->node_memory[g])
+        if (begins && last != g) /* sub-NUMA clusters: several nodes share the cache */
+            snprintf(name, sizeof name, "Nodes %u to %u", g, last);
+        else if (begins && l == WB_LVL_NODE && p->t->node_memory[g])
             snprintf(name, sizeof name, "Node %u (%s)", g,
                      wb_format_quantity(size, sizeof size, (double)p->t->node_memory[g], WB_UNIT_SIZE));
         else if (begins)

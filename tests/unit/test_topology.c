@@ -323,6 +323,13 @@ static void draw(const char *text, uint32_t width, bool unicode, const char *wan
     wb_topology_free(t);
 }
 
+static void a_cache_above_nodes_names_them(void **state)
+{
+    (void)state;
+    draw("pack:1 l3:1(size=8388608) numa:2 core:1 pu:1", 80, false,
+         "Nodes 0 to 1\nPackage 0\n+- L3 8 MiB -----+\n| core0   core1  |\n|  0       1     |\n+----------------+\n");
+}
+
 static void drawings(void **state)
 {
     (void)state;
@@ -380,6 +387,7 @@ int main(void)
         cmocka_unit_test(live_and_missing_xml),
         cmocka_unit_test(xml_is_read_by_many_at_once),
         cmocka_unit_test(hybrid_from_xml),
+        cmocka_unit_test(a_cache_above_nodes_names_them),
         cmocka_unit_test(drawings),
         cmocka_unit_test(drawings_of_large_machines),
     };
