@@ -80,6 +80,7 @@ static enum wb_ret data_wait_step(struct wb_exec *x, void *frame)
     const struct unix_state *st = f->u->st;
     WB_BEGIN(f);
     wb_charge_fn(x, st->fn.data_wait);
+    f->e.autoremove = true; /* DEFINE_WAIT: a waker takes it off, be it for room in the send buffer */
     WB_SPIN_LOCK(x, f, &f->k->lock);
     for (;;) {
         WB_CALL(x, f, wb_prepare_to_wait(x, &f->k->wait, &f->e, false, WB_INTERRUPTIBLE));
@@ -217,9 +218,9 @@ enum wb_ret unix_recv_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, st->fn.sock_recvmsg);
     WB_CALL(x, f, take_readlock(x, f));
     while (f->left) {
-        wb_charge_fn(x, st->fn.recvmsg);
         WB_CALL(x, f, take_skb(x, f));
         if (f->b) {
+            wb_charge_fn(x, st->fn.recvmsg); /* of each buffer: a look that finds none costs its locks */
             WB_CALL(x, f, use_skb(x, f));
             continue;
         }

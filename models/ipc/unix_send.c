@@ -22,6 +22,7 @@ static enum wb_ret room_step(struct wb_exec *x, void *frame)
     WB_BEGIN(f);
     wb_charge_fn(x, st->fn.wait_wmem);
     f->k->nospace = true;
+    f->e.autoremove = true;
     wb_counter_add(x, st->count.sleeps_sender, 1);
     for (;;) {
         WB_CALL(x, f, wb_prepare_to_wait(x, &f->k->wait, &f->e, false, WB_INTERRUPTIBLE));

@@ -1,6 +1,9 @@
 /* wb-link: wb_workload wb_ipc wb_sched wb_experiment wb_scenario wb_kernel wb_machine wb_trace wb_measure wb_core */
 /* AF_UNIX streams by version: how much fits, who is woken and when, what a call costs in locked operations, how calls
  * end. */
+#include <math.h>
+
+#include "simtest.h"
 #include "steptest.h"
 #include "unix.h"
 #include "wbtest.h"
@@ -301,6 +304,26 @@ static void polling(void **state)
     steptest_free(&t);
 }
 
+/* Requests and answers: whose reader has freed the request wakes the client, who sleeps for the answer on the same
+ * queue. It takes the client off (DEFINE_WAIT, autoremove_wake_function), so the answer finds nobody to wake: one wake
+ * for each sleep, not two. */
+static void one_wake_a_sleep(void **state)
+{
+    (void)state;
+    struct simtest t = simtest_build("schema = 1;\nmachine : { base = \"smp2\"; };\n"
+                                     "kernel : { base = \"linux-6.18\"; };\n"
+                                     "workload = ( { kind = \"unix_rr\"; cpus = \"0\"; sched = \"batch\"; } );\n"
+                                     "run : { duration = \"10 ms\"; warmup = \"none\"; start_spread = \"0 s\"; };\n",
+                                     NULL, NULL);
+    (void)wb_sim_run(t.sim);
+    double sleeps = simtest_metric(&t, UINT32_MAX, "unix.sleeps_receiver"),
+           data = simtest_metric(&t, UINT32_MAX, "unix.data_wakes"),
+           room = simtest_metric(&t, UINT32_MAX, "unix.space_wakes");
+    simtest_free(&t);
+    assert_true(sleeps > 100 && room > 10);
+    assert_true(fabs(data + room - sleeps) < 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +335,7 @@ int main(void)
         cmocka_unit_test(kill_ends_sleeps),
         cmocka_unit_test(long_messages),
         cmocka_unit_test(polling),
+        cmocka_unit_test(one_wake_a_sleep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
