@@ -231,6 +231,21 @@ static void put_wait(struct calib *c, const struct probe_set *p)
     }
 }
 
+static void put_pages(struct calib *c, const struct probe_set *p)
+{
+    static const struct {
+        const char *figure, *key;
+    } side[] = {{"page_first_get", "kernel.path.alloc_page_first"}, {"page_first_put", "kernel.path.free_page_first"}};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(side); i++) {
+        const struct probe_figure *f = figure_of(p, side[i].figure);
+        if (!f) continue;
+        put_time(c, side[i].key, f, 1, 0);
+        snprintf(c->row[c->n - 1].method, sizeof c->row[0].method,
+                 "%s: the third page less the second, less the fifth less the fourth; median of %u",
+                 probe_method(f->name), f->n);
+    }
+}
+
 /* How long throwing away the other copy takes, against the move of the line; and how many are in flight when lines that
  * others have copies of are written in order. The nearest distance tells. */
 static void put_upgrades(struct calib *c, const struct probe_set *p)
@@ -303,6 +318,7 @@ void calib_direct(struct calib *c, const struct probe_set *p)
     put_syscall(c, p);
     put_calls(c, p);
     put_life(c, p);
+    put_pages(c, p);
     put_timer(c, p);
     put_wait(c, p);
     put_tick(c, p);

@@ -40,6 +40,8 @@ const struct probe probe_table[] = {
      "pipe_1 pipe_4k pipe_8k pipe_12k pipe_64k unix_1 unix_64k udp_1 tcp_1", probe_loops, 0.03, false},
     {"sides", "a pipe filled and emptied by one task", "fill_512 drain_512 fill_4096 drain_4096", probe_sides, 0.002,
      false},
+    {"pages", "calls of two to five pages on a pipe that keeps two", "page_first_get page_first_put", probe_pages,
+     0.002, false},
     {"local_echo",
      "one byte to and fro between two tasks of one CPU, of SCHED_BATCH (no preemption) and ordinary ones, sleeps "
      "counted",

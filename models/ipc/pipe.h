@@ -76,7 +76,7 @@ const struct pipe_rules *pipe_rules_find(const char *version);
 enum pipe_sync { PIPE_SYNC_VERSION, PIPE_SYNC_ALWAYS, PIPE_SYNC_NEVER };
 
 struct pipe_labels {
-    uint16_t fget, read, write, vfs_read, vfs_write, buf, wait, alloc, free, release, wire;
+    uint16_t fget, read, write, vfs_read, vfs_write, buf, wait, alloc, free, release, wire, alloc_first, free_first;
 };
 
 /* Who calls the wake, and how. */
@@ -157,6 +157,7 @@ struct pipe_call {
     bool wake;  /* do_wakeup */
     bool was;   /* was_full or was_empty */
     bool chain; /* wake_next_reader, wake_next_writer */
+    bool paged; /* has got a page from the allocator, or given one back */
 };
 
 /* f_count of the struct file of an end. Only tasks that share a table of files ask. */
@@ -244,7 +245,7 @@ extern const struct wb_ipc_ops wb_ipc_pipe;
 struct pipe *pipe_of(struct wb_channel *c);
 
 /* ---- keys_pipe.c ---- */
-#define PIPE_KEYS 19
+#define PIPE_KEYS 21
 extern const struct wb_key pipe_keys[PIPE_KEYS];
 
 #endif

@@ -36,27 +36,33 @@ static void moved(struct wb_exec *x, struct pipe_call *c, bool in)
 
 /* Linux keeps one page (2.6.11 tmp_page) or two (2025; here with the rules of 6.18) in the pipe before it asks the
  * page allocator. */
-static uint32_t get_page(struct wb_exec *x, struct pipe *p)
+static uint32_t get_page(struct wb_exec *x, struct pipe_call *c)
 {
+    struct pipe *p = c->p;
     for (uint32_t i = 0; i < p->st->rules->tmp_pages; i++) {
         uint32_t page = p->tmp[i];
         if (page == WB_NO_REGION) continue;
         p->tmp[i] = WB_NO_REGION;
         return page;
     }
+    if (!c->paged) wb_charge_fn(x, p->st->fn.alloc_first);
+    c->paged = true;
     wb_charge_fn(x, p->st->fn.alloc);
     uint32_t page = wb_page_alloc(wb_machine_state_of(x->sim), x->cpu);
     WB_CHECK(page != WB_NO_REGION, "a pipe has no page left");
     return page;
 }
 
-static void put_page(struct wb_exec *x, struct pipe *p, uint32_t page)
+static void put_page(struct wb_exec *x, struct pipe_call *c, uint32_t page)
 {
+    struct pipe *p = c->p;
     for (uint32_t i = 0; i < p->st->rules->tmp_pages; i++) {
         if (p->tmp[i] != WB_NO_REGION) continue;
         p->tmp[i] = page;
         return;
     }
+    if (!c->paged) wb_charge_fn(x, p->st->fn.free_first);
+    c->paged = true;
     wb_charge_fn(x, p->st->fn.free);
     wb_page_free(wb_machine_state_of(x->sim), x->cpu, page);
 }
@@ -128,7 +134,7 @@ void pipe_take_slot(struct wb_exec *x, struct pipe_call *c)
     c->chars = WB_MIN(c->left, p->st->page_bytes);
     if (p->slot_line == WB_NO_LINE) p->slot_line = wb_lines_new(wb_machine_state_of(x->sim), pipe_slot_lines(p));
     wb_charge_fn(x, p->st->fn.buf);
-    c->page = get_page(x, p);
+    c->page = get_page(x, c);
 }
 
 void pipe_append_slot(struct pipe_call *c)
@@ -168,7 +174,7 @@ bool pipe_slot_drained(struct wb_exec *x, struct pipe_call *c)
     note->len -= c->chars;
     if (note->len) return false;
     p->oldest = note->next;
-    put_page(x, p, page);
+    put_page(x, c, page);
     return true;
 }
 

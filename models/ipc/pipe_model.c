@@ -227,6 +227,8 @@ static void make_labels(struct wb_sim *s, struct pipe_labels *fn)
         .free = wb_fn_id(s, "free_page", WB_CAT_SYSCALL, 0),
         .release = wb_fn_id(s, "pipe_release", WB_CAT_SYSCALL, 0),
         .wire = wb_fn_id(s, "pipe_wire_page", WB_CAT_SYSCALL, 0),
+        .alloc_first = wb_fn_id(s, "alloc_page_first", WB_CAT_SYSCALL, 0),
+        .free_first = wb_fn_id(s, "free_page_first", WB_CAT_SYSCALL, 0),
     };
 }
 

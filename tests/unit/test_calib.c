@@ -42,6 +42,8 @@ static void add_direct(struct probe_set *p)
     add(p, "upgrade.llc", 27);
     add(p, "shared_write.llc", 16e9); /* 4 ns a line: 6.75 in flight */
     add(p, "call_select", 330);
+    add(p, "page_first_get", 150);
+    add(p, "page_first_put", 140);
     add(p, "timer_program", 5000);
     add(p, "wait_entry", 98);
 }
@@ -136,6 +138,8 @@ static void test_recovers(void **state)
     /* a tenth of the trip: two per cent of the trip are a fifth of it */
     near(calib_find(&c, "machine.ipi.entry")->value, truth[2].ps, 0.25, "ipi.entry");
     for (int i = 0; i < CALIB_IDLE_STATES; i++) near(c.idle[i].exit_ns * 1e3, truth[4 + i].ps, 0.10, truth[4 + i].key);
+    near(calib_find(&c, "kernel.path.alloc_page_first")->value, 150e3, 1e-6, "alloc_page_first");
+    near(calib_find(&c, "kernel.path.free_page_first")->value, 140e3, 1e-6, "free_page_first");
     /* Intervals hold what they are about. */
     const struct calib_row *r = calib_find(&c, "machine.ipi.send");
     assert_true(r->lo < r->value && r->value < r->hi && r->fitted);

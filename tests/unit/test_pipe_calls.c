@@ -1,5 +1,7 @@
 /* wb-link: wb_workload wb_ipc wb_sched wb_experiment wb_scenario wb_kernel wb_machine wb_trace wb_measure wb_core */
 /* What read(), write() and close() of a pipe return and leave behind, by version. */
+#include <math.h>
+
 #include "scripted.h"
 #include "simtest.h"
 
@@ -259,6 +261,40 @@ static void stack_need(void **state)
     assert_true(peak > 200);
 }
 
+/* Seconds of a write of n bytes to an own pipe that is emptied after each. */
+static double write_time(const char *bytes, const char *first)
+{
+    char text[512];
+    const char *sets[] = {first, NULL};
+    snprintf(text, sizeof text,
+             "schema = 1;\nmachine : { base = \"smp2\"; };\nkernel : { base = \"linux-6.18\"; };\n"
+             "workload = ( { kind = \"custom\"; cpus = \"0\"; channels = [ \"p\" ]; tasks = ( { name = \"self\"; "
+             "program = [ \"loop\", \"start w\", \"write p %s\", \"stop w\", \"readall p %s\", \"end\" ]; } ); } );\n"
+             "run : { duration = \"2 ms\"; warmup = \"1 ms\"; start_spread = \"0 s\"; };\n",
+             bytes, bytes);
+    struct simtest t = simtest_build(text, sets, NULL);
+    (void)wb_sim_run(t.sim);
+    double w = simtest_metric(&t, 0, "w");
+    simtest_free(&t);
+    return w;
+}
+
+/* The first page from the allocator costs more, once a call; two pages (6.18) the pipe has kept itself. */
+static void the_first_page_of_a_call(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        double more;
+    } row[] = {{"8 KiB", 0}, {"12 KiB", 1e-6}, {"16 KiB", 1e-6}, {"64 KiB", 1e-6}};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(row); i++) {
+        double none = write_time(row[i].bytes, "kernel.path.alloc_page_first=0 ns"),
+               some = write_time(row[i].bytes, "kernel.path.alloc_page_first=1 us");
+        assert_true(fabs(some - none - row[i].more) < 0.1e-6);
+        assert_true(fabs(write_time(row[i].bytes, "kernel.path.free_page_first=1 us") - none) < 0.1e-6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(partial_read_and_end_of_file),
@@ -270,6 +306,7 @@ int main(void)
                                        cmocka_unit_test(exclusive_sleepers),
                                        cmocka_unit_test(pages_come_back),
                                        cmocka_unit_test(nothing_moves_nothing),
+                                       cmocka_unit_test(the_first_page_of_a_call),
                                        cmocka_unit_test(stack_need)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
