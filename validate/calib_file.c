@@ -166,6 +166,18 @@ static void put_noise(FILE *out, const struct calib *c)
             quantity(gap, sizeof gap, c->noise.gap_ns * 1e3, WB_UNIT_TIME), a[0], a[1], a[2]);
 }
 
+/* Lines of the kernel's own data. */
+static void put_footprint(FILE *out, const struct calib *c)
+{
+    static const char *const keys[] = {"call_lines", "switch_lines"};
+    char key[48], cost[400];
+    for (size_t i = 0; i < WB_ARRAY_SIZE(keys); i++) {
+        snprintf(key, sizeof key, "kernel.%s", keys[i]);
+        const struct calib_row *r = calib_find(c, key);
+        if (r) fprintf(out, "%s = %s;\n", keys[i], write_cost(c, r, cost, sizeof cost));
+    }
+}
+
 #define FUNCTION "kernel.function."
 
 /* Functions of system calls: function : { NAME : { cost = ( ... ); }; }. */
@@ -207,6 +219,7 @@ char *calib_kernel_text(const struct calib *c, const char *name)
     if (stops_tick_at_once(c))
         fprintf(out, "policy : { nohz_at_once = true; }; // idle driver and governor: %s\n", c->host.idle);
     put_noise(out, c);
+    put_footprint(out, c);
     put_functions(out, c);
     fprintf(out, "path :\n{\n");
     for (uint32_t i = 0; i < c->n; i++)

@@ -246,6 +246,30 @@ static void put_pages(struct calib *c, const struct probe_set *p)
     }
 }
 
+/* Half of the figure in lines, less some. */
+static void put_lines(struct calib *c, const char *key, const struct probe_figure *f, double line_ns, double less)
+{
+    const double most = 1000, two_ns = 2 * line_ns; /* most: that the keys may be */
+    struct calib_row *r = calib_add(c, key, WB_UNIT_COUNT);
+    r->value = fmin(fmax(round(f->median / two_ns - less), 0), most);
+    r->lo = fmin(fmax(floor(f->lo / two_ns - less), 0), most);
+    r->hi = fmin(fmax(ceil(f->hi / two_ns - less), 0), most);
+    snprintf(r->method, sizeof r->method, "%s: %.0f ns more, %.1f ns a line from the L2; median of %u",
+             probe_method(f->name), f->median, line_ns, f->n);
+}
+
+/* Lines of the kernel's own data, from what refilling the L1 with them takes. Two calls, each after the L1 was filled
+ * anew, are two calls' lines; of a trip each half is a call of the one, a switch, and a call of the other. */
+static void put_footprint(struct calib *c, const struct probe_set *p)
+{
+    const struct probe_figure *calls = figure_of(p, "cold_calls"), *trip = figure_of(p, "cold_trip");
+    const struct probe_figure *l1 = figure_of(p, "l1_latency"), *l2 = figure_of(p, "l2_latency");
+    if (!calls || !trip || !l1 || !l2 || l2->median <= l1->median) return;
+    double line_ns = l2->median - l1->median;
+    put_lines(c, "kernel.call_lines", calls, line_ns, 0);
+    put_lines(c, "kernel.switch_lines", trip, line_ns, 2 * c->row[c->n - 1].value);
+}
+
 /* How long throwing away the other copy takes, against the move of the line; and how many are in flight when lines that
  * others have copies of are written in order. The nearest distance tells. */
 static void put_upgrades(struct calib *c, const struct probe_set *p)
@@ -319,6 +343,7 @@ void calib_direct(struct calib *c, const struct probe_set *p)
     put_calls(c, p);
     put_life(c, p);
     put_pages(c, p);
+    put_footprint(c, p);
     put_timer(c, p);
     put_wait(c, p);
     put_tick(c, p);

@@ -47,6 +47,8 @@ const struct probe probe_table[] = {
      "counted",
      "local_trip local_write pair_trip local_sleeps local_switches pair_sleeps pair_switches sleep_wake",
      probe_local_echo, 0.012, false},
+    {"cold", "calls, and trips between two tasks of one CPU, with the L1 filled anew before each, and without",
+     "cold_calls cold_trip", probe_cold, 0.03, false},
     {"socket_echo", "one byte to and fro over a socket between two tasks of one CPU", "unix_trip udp_trip tcp_trip",
      probe_socket_echo, 0.012, false},
     {"transfer", "locked additions in lines that the other CPU has just modified, or that both have read",

@@ -303,6 +303,7 @@ static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct 
         drive_build_tasks(s);
     else if (build_workloads(s, d))
         return -1;
+    footprint_declare(s);
     if (measure_seal(s->m) || memory_layout(s) || stacks_init(s) || result_init(s)) return -1;
     trim_tables(s);
     invariants_init(s);

@@ -135,6 +135,8 @@ int profile_read(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *
     k->smp = choice(cfg, "kernel.build", builds) == 0;
     k->locks_to_caller = !strcmp(wb_cfg_str(cfg, "kernel.profile_locks"), "caller");
     k->big_lock = k->smp && wb_cfg_bool(cfg, "kernel.big_lock");
+    k->call_lines = (uint32_t)wb_cfg_int(cfg, "kernel.call_lines");
+    k->switch_lines = (uint32_t)wb_cfg_int(cfg, "kernel.switch_lines");
     s->tick_ps = WB_S / k->hz;
     if (wb_cfg_has(cfg, "kernel.name")) (void)snprintf(k->name, sizeof k->name, "%s", wb_cfg_str(cfg, "kernel.name"));
     if (!k->smp && s->ncpus > 1) {

@@ -133,6 +133,7 @@ static void finish_switch(struct wb_exec *x)
 static void charge_switch(struct wb_exec *x, const struct wb_task *next)
 {
     wb_charge_fn(x, WB_FN_CONTEXT_SWITCH);
+    footprint_switch(x, next);
     if (next->mm && next->mm != cpu_of(x)->active_mm) {
         wb_charge_fn(x, WB_FN_SWITCH_MM);
         cpu_of(x)->active_mm = next->mm;
@@ -264,6 +265,7 @@ static enum wb_ret leave_step(struct wb_exec *x, void *frame)
     struct simple *f = frame;
     WB_BEGIN(f);
     wb_charge_fn(x, WB_FN_SYSCALL_EXIT);
+    footprint_call(x);
     x->task->nr_returns++;
     WB_FLUSH(x, f);
     WB_RESUME(LEAVE_CHARGED);
@@ -289,6 +291,7 @@ enum wb_ret wb_syscall_leave_now(struct wb_exec *x, const void *frame)
         return wb_call_now(x, frame);
     }
     wb_charge_fn(x, WB_FN_SYSCALL_EXIT);
+    footprint_call(x);
     x->task->nr_returns++;
     bool passed = wb_flush_now(x);
     if (WB_LIKELY(passed && !rq->need_resched && !rq->need_resched_lazy)) {

@@ -173,6 +173,9 @@ struct kernel_profile {
     bool idle_poll;       /* idle CPUs do not halt */
     bool idle_watches;    /* the idle loop watches need_resched until it halts */
     uint8_t spin_kind;
+    uint32_t call_lines, switch_lines; /* footprint.c */
+    uint32_t call_bytes, switch_bytes; /* the same in bytes of this machine */
+    uint32_t footprint_first;          /* region of task 0, those of the others follow */
     sim_time tick_phase_step;
 };
 
@@ -448,6 +451,12 @@ void result_free(struct wb_sim *s);
 size_t result_touched(const struct wb_sim *s); /* of the reserve */
 struct wb_metric_def *result_keep(struct wb_sim *s, const struct wb_metric_def *def, const char *name);
 int memory_layout(struct wb_sim *s);
+
+/* ---- footprint.c ---- */
+void footprint_declare(struct wb_sim *s);
+/* At the end of a system call of x's task; when the switch to `next` is paid. */
+void footprint_call(struct wb_exec *x);
+void footprint_switch(struct wb_exec *x, const struct wb_task *next);
 void cpu_settle(struct wb_sim *s, struct wb_cpu *c); /* account what has passed, go on */
 void result_baseline(struct wb_sim *s);              /* the warm-up ends */
 void tick_catch_up_all(struct wb_sim *s);

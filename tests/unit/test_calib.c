@@ -42,6 +42,8 @@ static void add_direct(struct probe_set *p)
     add(p, "upgrade.llc", 27);
     add(p, "shared_write.llc", 16e9); /* 4 ns a line: 6.75 in flight */
     add(p, "call_select", 330);
+    add(p, "cold_calls", 80); /* L1 1.08 ns, L2 5 ns or so: as many lines as those cost */
+    add(p, "cold_trip", 320);
     add(p, "page_first_get", 150);
     add(p, "page_first_put", 140);
     add(p, "timer_program", 5000);
