@@ -42,7 +42,8 @@ static void add_direct(struct probe_set *p)
     add(p, "upgrade.llc", 27);
     add(p, "shared_write.llc", 16e9); /* 4 ns a line: 6.75 in flight */
     add(p, "call_select", 330);
-    add(p, "cold_calls", 80); /* L1 1.08 ns, L2 5 ns or so: as many lines as those cost */
+    add(p, "l2_latency", 5.1);
+    add(p, "cold_calls", 80); /* 4 ns a line: 10 for each of two calls */
     add(p, "cold_trip", 320);
     add(p, "page_first_get", 150);
     add(p, "page_first_put", 140);
@@ -142,6 +143,8 @@ static void test_recovers(void **state)
     for (int i = 0; i < CALIB_IDLE_STATES; i++) near(c.idle[i].exit_ns * 1e3, truth[4 + i].ps, 0.10, truth[4 + i].key);
     near(calib_find(&c, "kernel.path.alloc_page_first")->value, 150e3, 1e-6, "alloc_page_first");
     near(calib_find(&c, "kernel.path.free_page_first")->value, 140e3, 1e-6, "free_page_first");
+    near(calib_find(&c, "kernel.call_lines")->value, 10, 1e-6, "call_lines");
+    near(calib_find(&c, "kernel.switch_lines")->value, 20, 1e-6, "switch_lines"); /* 320 / 8 less two calls */
     /* Intervals hold what they are about. */
     const struct calib_row *r = calib_find(&c, "machine.ipi.send");
     assert_true(r->lo < r->value && r->value < r->hi && r->fitted);
