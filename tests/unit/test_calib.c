@@ -42,11 +42,6 @@ static void add_direct(struct probe_set *p)
     add(p, "upgrade.llc", 27);
     add(p, "shared_write.llc", 16e9); /* 4 ns a line: 6.75 in flight */
     add(p, "call_select", 330);
-    add(p, "l2_latency", 5.1);
-    add(p, "cold_calls", 80); /* 4 ns a line: 10 for each of two calls */
-    add(p, "cold_trip", 320);
-    add(p, "page_first_get", 150);
-    add(p, "page_first_put", 140);
     add(p, "timer_program", 5000);
     add(p, "wait_entry", 98);
 }
@@ -124,6 +119,31 @@ static void near(double a, double b, double tolerance, const char *what)
     if (!(fabs(a / b - 1) <= tolerance)) fail_msg("%s: %g is not %g within %g", what, a, b, tolerance);
 }
 
+/* Rows that follow from figures alone. */
+static void test_pages_and_lines(void **state)
+{
+    (void)state;
+    struct probe_figure room[8];
+    struct probe_set p = {.figure = room, .room = 8};
+    struct calib c = {.topo = topo, .kernel_base = "linux-6.18"};
+    add(&p, "l1_latency", 1.1);
+    add(&p, "l2_latency", 5.1);
+    add(&p, "cold_calls", 80); /* 4 ns a line: 10 for each of two calls */
+    add(&p, "cold_trip", 320); /* 40 for each half, less two calls */
+    add(&p, "page_first_get", 150);
+    add(&p, "page_first_put", 140);
+    calib_direct(&c, &p);
+    near(calib_find(&c, "kernel.call_lines")->value, 10, 1e-6, "call_lines");
+    near(calib_find(&c, "kernel.switch_lines")->value, 20, 1e-6, "switch_lines");
+    near(calib_find(&c, "kernel.path.alloc_page_first")->value, 150e3, 1e-6, "alloc_page_first");
+    near(calib_find(&c, "kernel.path.free_page_first")->value, 140e3, 1e-6, "free_page_first");
+    char *text = calib_kernel_text(&c, "t");
+    assert_non_null(strstr(text, "call_lines = ( 10, \"measured\""));
+    assert_non_null(strstr(text, "switch_lines = ( 20, \"measured\""));
+    free(text);
+    calib_free(&c);
+}
+
 static void test_recovers(void **state)
 {
     (void)state;
@@ -141,10 +161,6 @@ static void test_recovers(void **state)
     /* a tenth of the trip: two per cent of the trip are a fifth of it */
     near(calib_find(&c, "machine.ipi.entry")->value, truth[2].ps, 0.25, "ipi.entry");
     for (int i = 0; i < CALIB_IDLE_STATES; i++) near(c.idle[i].exit_ns * 1e3, truth[4 + i].ps, 0.10, truth[4 + i].key);
-    near(calib_find(&c, "kernel.path.alloc_page_first")->value, 150e3, 1e-6, "alloc_page_first");
-    near(calib_find(&c, "kernel.path.free_page_first")->value, 140e3, 1e-6, "free_page_first");
-    near(calib_find(&c, "kernel.call_lines")->value, 10, 1e-6, "call_lines");
-    near(calib_find(&c, "kernel.switch_lines")->value, 20, 1e-6, "switch_lines"); /* 320 / 8 less two calls */
     /* Intervals hold what they are about. */
     const struct calib_row *r = calib_find(&c, "machine.ipi.send");
     assert_true(r->lo < r->value && r->value < r->hi && r->fitted);
@@ -427,9 +443,9 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_recovers),      cmocka_unit_test(test_sleeps),
-                                       cmocka_unit_test(test_stops_at_once), cmocka_unit_test(test_one_cpu),
-                                       cmocka_unit_test(test_files),         cmocka_unit_test(test_hollow),
-                                       cmocka_unit_test(test_poor),          cmocka_unit_test(test_within)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pages_and_lines), cmocka_unit_test(test_recovers), cmocka_unit_test(test_sleeps),
+        cmocka_unit_test(test_stops_at_once),   cmocka_unit_test(test_one_cpu),  cmocka_unit_test(test_files),
+        cmocka_unit_test(test_hollow),          cmocka_unit_test(test_poor),     cmocka_unit_test(test_within)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
