@@ -59,6 +59,14 @@ got=$?
 sed '/type="PU" os_index="1"/s/os_index="1"/os_index="30000000"/' "$dir/odd.xml" >"$dir/high.xml"
 expect "a high number" 0 "$wakebal" topology --from-hwloc "$dir/high.xml"
 shows out 'title = "2 CPUs, topology from high.xml"'
+hybrid=${WB_SOURCE_DIR:?}/tests/machines/hybrid.xml
+expect "XML as a machine" 0 "$wakebal" show domains hog -m "$hybrid" -k linux-6.12
+shows out "cpu12-15: CLS {12-15}  MC {0-19}"
+expect "XML drawn" 0 "$wakebal" show topology "$hybrid" --ascii
+shows out "+- L3 24 MiB"
+expect "XML, run side by side" 0 "$wakebal" run hog -m "$hybrid" -k linux-6.12 --duration 2ms -r 8 -j4
+expect "XML that is not there" 3 "$wakebal" run hog -m "$dir/gone.xml"
+shows err "gone.xml: No such file or directory"
 expect "nothing said" 2 "$wakebal" topology
 expect "two sources" 2 "$wakebal" topology --live --synthetic "pu:1"
 expect "bad scheme" 2 "$wakebal" topology --live --numbering odd
