@@ -125,18 +125,20 @@ WB_APART static void charge_last(struct wb_exec *x, sim_time dur)
 void charge_part(struct wb_exec *x, uint64_t part)
 {
     struct wb_seg *g = x->seg;
-    uint32_t n = g->nparts;
+    uint32_t n = g->filled;
     sim_time dur = part_dur(part);
-    if (WB_UNLIKELY(g->state != WB_SEG_OPEN)) {
-        charge_shelved(x, part);
-        return;
-    }
-    if (n && (n == WB_SEG_PARTS || !((g->part[n - 1] ^ part) << (64 - PART_SHIFT)))) {
-        charge_last(x, dur);
-        return;
+    if (n) {
+        if (WB_UNLIKELY(n > WB_SEG_PARTS)) {
+            charge_shelved(x, part);
+            return;
+        }
+        if (n == WB_SEG_PARTS || !((g->part[n - 1] ^ part) << (64 - PART_SHIFT))) {
+            charge_last(x, dur);
+            return;
+        }
     }
     g->part[n] = part;
-    g->nparts = (uint8_t)(n + 1);
+    g->filled = (uint16_t)(n + 1); /* as wide as it is read, or the load would wait for the store */
     g->sum += dur;
     g->cpu->acct[part_cat(part)] += dur;
     x->sim->fn_time[part_fn(part)] += dur;
@@ -254,7 +256,7 @@ static inline void segment_pass(struct wb_sim *s, struct wb_cpu *c, struct wb_se
     s->now = c->since = end;
     s->passed = c;
     s->inlined++;
-    g->nparts = 0;
+    g->filled = 0; /* open still */
     g->sum = 0;
 }
 

@@ -1,4 +1,5 @@
 /* spinlock.c - a spinlock is a contended line with a holder and a queue of CPUs that spin. See exec.h. */
+#include "lines.h"
 #include "sim.h"
 
 void wb_spin_init_kind(struct wb_sim *s, struct wb_spinlock *l, enum wb_spin_kind kind)
@@ -24,21 +25,48 @@ static enum wb_line_op built(const struct wb_exec *x, enum wb_line_op op)
     return op == WB_LINE_RMW && !x->sim->k.smp ? WB_LINE_RMW_PLAIN : op;
 }
 
+/* The line stands behind a transfer, or is in none of the states that are seen to here. */
+WB_APART static void access_any(struct wb_exec *x, uint32_t line, enum wb_line_op op, sim_time when, uint16_t fn,
+                                enum wb_cat cat)
+{
+    struct wb_line_time t = wb_line_time(x->sim->hw, x->cpu, line, op, when);
+    if (t.wait) charge_part(x, part_make(t.wait, fn, WB_CAT_LINE));
+    if (t.local) charge_part(x, part_make(t.local, fn, cat));
+}
+
+/* The line is not here. */
+WB_APART static void access_apart(struct wb_exec *x, uint32_t line, enum wb_line_op op, sim_time when, uint16_t fn,
+                                  enum wb_cat cat)
+{
+    sim_time wait = line_foreign_wait(x->sim->hw, x->cpu, line, op, when);
+    if (WB_LIKELY(wait))
+        charge_part(x, part_make(wait, fn, WB_CAT_LINE));
+    else
+        access_any(x, line, op, when, fn, cat);
+}
+
+static inline void access_line(struct wb_exec *x, uint32_t line, enum wb_line_op op, sim_time when, uint16_t fn,
+                               enum wb_cat cat)
+{
+    op = built(x, op);
+    if (!line_is_idle_own(x->sim->hw, x->cpu, line, when)) {
+        access_apart(x, line, op, when, fn, cat);
+        return;
+    }
+    sim_time local = line_idle_own_time(x->sim->hw, line, op, when);
+    if (local) charge_part(x, part_make(local, fn, cat));
+}
+
 static void use_line(struct wb_exec *x, uint32_t line, int kind, uint16_t fn, sim_time when)
 {
-    struct wb_line_time t = wb_line_time(x->sim->hw, x->cpu, line, built(x, (enum wb_line_op)kind), when);
     x->caller = fn;
-    if (t.wait) charge_part(x, part_make(t.wait, fn, WB_CAT_LINE));
-    if (t.local) charge_part(x, part_make(t.local, fn, part_cat(x->sim->fn[fn].part)));
+    access_line(x, line, (enum wb_line_op)kind, when, fn, part_cat(x->sim->fn[fn].part));
 }
 
 /* The line of a lock, under the label of its function or of who called it. */
 static void spin_line(struct wb_exec *x, uint32_t line, enum wb_line_op op, uint16_t fn)
 {
-    struct wb_line_time t = wb_line_time(x->sim->hw, x->cpu, line, built(x, op), x->sim->now);
-    fn = spin_label(x, fn);
-    if (t.wait) charge_part(x, part_make(t.wait, fn, WB_CAT_LINE));
-    if (t.local) charge_part(x, part_make(t.local, fn, WB_CAT_LOCK));
+    access_line(x, line, op, x->sim->now, spin_label(x, fn), WB_CAT_LOCK);
 }
 
 void wb_line_use(struct wb_exec *x, uint32_t line, int kind, uint16_t fn)

@@ -11,17 +11,14 @@
  * then counts as being in memory). The end of the queue is kept as the distance from an epoch, which moves on before
  * distances grow too long; a queue that is longer still stands in a table of its own.
  */
-#include "machine_impl.h"
+#include "lines.h"
 
 #include <string.h>
 
-enum line_state { LINE_MEMORY, LINE_SHARED, LINE_MODIFIED, LINE_MANY };
 #define NOT_ALIVE 1u /* `a` of a line in memory that is on the free list */
 #define NO_MAP UINT32_MAX
-#define LATE ((1ull << LINE_BUSY_BITS) - 1)
-#define LINE_A_SHIFT (LINE_BUSY_BITS + 2)
-#define LINE_B_SHIFT (LINE_A_SHIFT + LINE_CPU_BITS)
-#define EPOCH_MAX (sim_time)(LATE / 2)
+#define LATE LINE_LATE
+#define EPOCH_MAX LINE_EPOCH_MAX
 #define EPOCH_BEHIND (EPOCH_MAX / 2) /* of the access that moves it: others may still come with earlier times */
 _Static_assert(WB_CPUS_MAX <= 1u << LINE_CPU_BITS, "a line names two CPUs");
 
@@ -465,25 +462,12 @@ WB_APART static struct wb_line_time time_of_any(struct wb_machine_state *s, cpu_
     return (struct wb_line_time){.wait = c.queue + c.transfer, .local = c.local};
 }
 
-/* Another CPU has modified the line, its caches are below ours and no bus between: what access_line() does then. */
+/* Another CPU has modified the line, or anything else. */
 WB_APART static struct wb_line_time time_of_foreign(struct wb_machine_state *s, cpu_id cpu, line_id id,
                                                     enum wb_line_op op, sim_time now)
 {
-    uint64_t word = s->line[id].word, at = now - s->line_epoch, mine = cpu;
-    cpu_id owner = (cpu_id)(word >> LINE_A_SHIFT) & (WB_CPUS_MAX - 1);
-    const struct wb_topology *t = s->m->topo;
-    /* Machines too large for a table of distances go the long way: no call here, nothing to save. */
-    if ((word >> LINE_BUSY_BITS & 3) != LINE_MODIFIED || at > EPOCH_MAX || !t->far)
-        return time_of_any(s, cpu, id, op, now);
-    sim_time transfer = s->m->line_transfer[t->far[(size_t)cpu * t->ncpus + owner]][op];
-    uint64_t start = WB_MAX(at, word & LATE), busy = start + transfer;
-    if (WB_UNLIKELY(!transfer || busy >= LATE)) return time_of_any(s, cpu, id, op, now);
-    if (op == WB_LINE_READ)
-        word = (uint64_t)LINE_SHARED << LINE_BUSY_BITS | (uint64_t)owner << LINE_A_SHIFT;
-    else
-        word = (uint64_t)LINE_MODIFIED << LINE_BUSY_BITS | mine << LINE_A_SHIFT;
-    s->line[id].word = word | mine << LINE_B_SHIFT | busy;
-    return (struct wb_line_time){.wait = busy - at};
+    sim_time wait = line_foreign_wait(s, cpu, id, op, now);
+    return wait ? (struct wb_line_time){.wait = wait} : time_of_any(s, cpu, id, op, now);
 }
 
 /* The owner's access is by far the most common. Its reads do not queue, its writes may stand behind a transfer. */

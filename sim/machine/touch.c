@@ -350,9 +350,11 @@ WB_APART static void touch_new(struct toucher *t)
         touch_by_the_book(t);
         return;
     }
-    shapes_settle(t->k.s, t->k.r);
     before.from = 0;
-    if (t->brief) shapes_before(&t->k, t->out, &before);
+    if (!t->k.s->shapes->over) {
+        shapes_settle(t->k.s, t->k.r);
+        if (t->brief) shapes_before(&t->k, t->out, &before);
+    }
     if (before.from || !t->brief || !shared_key_of(&t->k, t->cpu, t->pattern, &key))
         touch_shared(t);
     else if (!shared_recall(&t->k, &key, t->out))

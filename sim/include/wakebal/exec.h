@@ -150,8 +150,13 @@ enum wb_seg_state {
 /* A part packs (duration:46 | fn:10 | cat:5 spare 3) in one word. */
 #define WB_SEG_PARTS 8
 struct wb_seg {
-    uint8_t nparts;
-    uint8_t state;      /* enum wb_seg_state */
+    union {
+        struct {
+            uint8_t nparts;
+            uint8_t state; /* enum wb_seg_state */
+        };
+        uint16_t filled; /* both at one glance: 0 is open and empty, below WB_SEG_PARTS open with room */
+    };
     bool joined;        /* counted on the shared servers of its stage */
     uint16_t stage;     /* offset in the stack of the struct wb_stage that paces it + 1, or 0 */
     struct wb_cpu *cpu; /* whose it is */
