@@ -36,10 +36,16 @@ static bool fits(const struct arena_block *b, size_t bytes, size_t align)
     return left >= pad && left - pad >= bytes;
 }
 
+void arena_large(struct arena *a)
+{
+    a->dense = true;
+}
+
 static struct arena_block *add_block(struct arena *a, size_t bytes, size_t align)
 {
     bool own = a->block && bytes > PIECE_LARGE; /* small pieces go on filling the block before */
-    size_t usual = a->reserved < GROWN ? (size_t)BLOCK_MIN : BLOCK_GROWN;
+    size_t usual = a->reserved < GROWN && !a->dense ? (size_t)BLOCK_MIN : BLOCK_GROWN;
+    if (a->dense && bytes < BLOCK_GROWN) own = false; /* few ends that nothing fits in */
     size_t room = own ? bytes + align : WB_MAX(bytes + align, usual);
     /* From the system, not the heap: what nobody touches of a large table costs nothing. */
     struct arena_block *b = room < BLOCK_LARGE ? calloc(1, sizeof *b + room) : reserve_take(sizeof *b + room);

@@ -20,6 +20,7 @@ struct arena {
     size_t used;               /* bytes asked for, padding included */
     size_t reserved;           /* bytes taken from the system */
     size_t pieces;
+    bool dense; /* arena_large() */
     bool sealed;
 };
 
@@ -27,6 +28,8 @@ struct arena {
 
 /* No memory is taken yet. `name` must outlive the arena. */
 void arena_init(struct arena *a, const char *name);
+/* It will hold many megabytes: by blocks that the system can use large pages for, from the first on. */
+void arena_large(struct arena *a);
 /* `n` zeroed elements of `size` bytes, aligned to `align` (a power of two up to 4096). NULL when the system refuses
  * or n * size overflows; n == 0 gives a valid pointer to nothing. A sealed arena is a bug of the caller. */
 void *arena_alloc(struct arena *a, size_t n, size_t size, size_t align) WB_MUST_USE;

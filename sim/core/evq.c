@@ -5,14 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 64, LEAD = 3, ROOM_MIN = 4, ROOM_MAX = 1u << 30 };
+#include "reserve.h"
+
+enum { LINE = 64, LARGE = 2 << 20, LEAD = 3, ROOM_MIN = 4, ROOM_MAX = 1u << 30 };
 
 /* Three unused entries lead, so that index 1, 5, 9 ... begin a cache line; three trail, so that the last group is
  * whole. */
 static void *take(uint32_t room)
 {
-    size_t bytes = ((size_t)room + LEAD + 4) * sizeof(struct evq_entry);
-    return aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+    size_t bytes = ((size_t)room + LEAD + 4) * sizeof(struct evq_entry), align = bytes < LARGE ? LINE : LARGE;
+    bytes = (bytes + align - 1) / align * align;
+    void *mem = aligned_alloc(align, bytes);
+    if (mem && align == LARGE) reserve_dense(mem, bytes);
+    return mem;
 }
 
 static void fill_never(struct evq_entry *h, uint32_t from, uint32_t to)

@@ -18,7 +18,9 @@ void reserve_give(void *mem, size_t bytes)
 
 void reserve_dense(void *mem, size_t bytes)
 {
-    (void)madvise(mem, bytes, MADV_HUGEPAGE);
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)mem + page - 1) & ~(page - 1);
+    uintptr_t to = ((uintptr_t)mem + bytes) & ~(page - 1);
+    if (from < to) (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
 size_t reserve_touched(const void *mem, size_t bytes)

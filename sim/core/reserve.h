@@ -14,7 +14,8 @@
 void *reserve_take(size_t bytes) WB_MUST_USE;
 /* mem may be NULL. bytes: as taken. */
 void reserve_give(void *mem, size_t bytes);
-/* It will be used as a whole: the system may use large pages for it. No more than a hint. */
+/* It will be used as a whole, or from its beginning on: the system may use large pages for it (whole pages of what is
+ * given; any memory will do). No more than a hint. */
 void reserve_dense(void *mem, size_t bytes);
 /* How much of it has been touched: bytes of whole pages in memory. 0 when the system does not say. */
 size_t reserve_touched(const void *mem, size_t bytes);

@@ -167,7 +167,7 @@ static enum wb_ret kick_step(struct wb_exec *x, void *frame)
 static void kick_active(struct wb_exec *x, const struct wb_balance *b)
 {
     struct kicking *f = WB_PUSH(x, kick_step, struct kicking);
-    f->src = wb_rq(x->sim, b->src);
+    f->src = rq_to_lock(x->sim, b->src);
     f->push_cpu = b->dst;
 }
 

@@ -382,6 +382,13 @@ static int pool_init(struct stack_pool *p, uint32_t parts, uint32_t bytes)
     return p->mem ? 0 : -1;
 }
 
+/* Their parts are used from the first on. */
+void stacks_dense(struct wb_sim *s)
+{
+    reserve_dense(s->middle.mem, (size_t)s->middle.parts * s->middle.bytes);
+    reserve_dense(s->deep.mem, (size_t)s->deep.parts * s->deep.bytes);
+}
+
 int stacks_init(struct wb_sim *s)
 {
     uint32_t parts = s->ntasks + 2 * s->ncpus;

@@ -164,11 +164,6 @@ static void handle(struct wb_sim *s, const struct evq_entry *e)
     handler[evq_class(e->key)](s, evq_entity(e->key), evq_counter(e->key));
 }
 
-static void fetch(const void *from, uint32_t lines)
-{
-    for (uint32_t i = 0; i < lines; i++) __builtin_prefetch((const uint8_t *)from + (size_t)i * 64);
-}
-
 /* Machines of thousands of CPUs do not fit the host's caches, and each event meets another CPU and task. The next one
  * is among the four below the top: all their CPUs are fetched, which most of them have been for a while, and the task
  * of the earliest. */
@@ -178,11 +173,11 @@ WB_APART static void look_ahead(const struct wb_sim *s)
     for (uint32_t i = 0; i < 4; i++) {
         if (evq_class(next[i].key) != EV_SEGMENT) continue;
         const struct wb_cpu *c = &s->cpu[evq_entity(next[i].key)];
-        fetch(c, 5);
-        fetch(&c->spin[0], 1);
-        fetch(c->acct, 2);
+        fetch_lines(c, 5);
+        fetch_lines(&c->spin[0], 1);
+        fetch_lines(c->acct, 2);
     }
-    if (evq_class(first->key) == EV_SEGMENT) fetch(s->cpu[evq_entity(first->key)].ctx, 7);
+    if (evq_class(first->key) == EV_SEGMENT) fetch_lines(s->cpu[evq_entity(first->key)].ctx, 7);
 }
 
 static void handle_queue(struct wb_sim *s)

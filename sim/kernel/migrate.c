@@ -104,8 +104,9 @@ static struct wb_rq *served(struct wb_sim *s, struct wb_task *t)
     t->in_migrate_list = false;
     if (!(t->on_rq || t->on_cpu) || wb_mask_test(t->allowed, t->cpu)) return NULL;
     t->migrate_to = (uint16_t)any_allowed(t, t->cpu);
-    list_add(wb_rq(s, t->cpu), t);
-    return wb_rq(s, t->cpu);
+    struct wb_rq *rq = rq_to_lock(s, t->cpu); /* by the wakeup of its migration thread; no tick reads the list */
+    list_add(rq, t);
+    return rq;
 }
 
 /* It is still where we think, not running, not in a waker's hands, and may go there. */
@@ -123,8 +124,8 @@ static enum wb_ret forced_step(struct wb_exec *x, void *frame)
     struct wb_sim *s = x->sim;
     WB_BEGIN(f);
     wb_irq_disable(x);
-    f->src = wb_rq(s, f->t->cpu);
-    f->dst = wb_rq(s, f->to);
+    f->src = rq_to_lock(s, f->t->cpu);
+    f->dst = rq_to_lock(s, f->to);
     if (f->src == f->dst) {
         f->t->in_migrate_list = false;
         wb_irq_enable(x);
@@ -246,7 +247,7 @@ static enum wb_ret ask_step(struct wb_exec *x, void *frame)
             WB_FLUSH(x, f);
         }
         wb_irq_disable(x);
-        f->rq = wb_rq(x->sim, f->t->cpu);
+        f->rq = rq_to_lock(x->sim, f->t->cpu);
         WB_SPIN_LOCK(x, f, &f->rq->lock);
         if (f->rq->cpu == f->t->cpu && !f->t->waking) break;
         WB_SPIN_UNLOCK(x, f, &f->rq->lock);

@@ -65,7 +65,8 @@ enum irq_vector { IRQ_TICK, IRQ_TIMER, IRQ_RESCHED, IRQ_NOISE, IRQ_START, IRQ_VE
 #define OWN_DEEP_BYTES 512u
 
 #define KICKS_MAX 8u
-#define WIDE_CPUS 512u /* from here on the next events are fetched ahead; below, it gains nothing */
+#define TASK_LINES 8u  /* of the host: a task and most of what the fair class keeps of it */
+#define WIDE_CPUS 512u /* from here on what comes next is fetched ahead; below, it gains nothing */
 
 /* Ticks of an idle CPU that change nothing but its age are left out (elide.c). */
 #define ELIDE_LOG 16u
@@ -350,7 +351,8 @@ void cpu_repace(struct wb_sim *s, struct wb_cpu *c);      /* its speed has chang
 uint32_t cpu_speed(const struct wb_sim *s, cpu_id c, uint64_t others_ppm);
 void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm); /* tell the siblings */
 void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t own);
-int stacks_init(struct wb_sim *s); /* all tasks exist; 0 or -1 */
+int stacks_init(struct wb_sim *s);   /* all tasks exist; 0 or -1 */
+void stacks_dense(struct wb_sim *s); /* large pages for them */
 void stacks_free(struct wb_sim *s);
 size_t stacks_touched(const struct wb_sim *s);
 /* The frame at an offset of the stack. */
@@ -509,9 +511,20 @@ static inline struct evq_entry sim_at(const struct wb_sim *s)
     if (!s->passed) return s->at;
     return (struct evq_entry){.time = s->now, .key = evq_key(EV_SEGMENT, s->passed->id, s->passed->evno + 1)};
 }
+/* On a wide machine: what will soon be read, which the host's caches have not got. */
+static inline void fetch_lines(const void *from, uint32_t lines)
+{
+    for (uint32_t i = 0; i < lines; i++) __builtin_prefetch((const uint8_t *)from + (size_t)i * ARENA_LINE);
+}
 static inline struct spinning *spin_of(const struct wb_exec *x)
 {
     return &cpu_of(x)->spin[x->level];
+}
+/* The runqueue of a CPU whose lock is taken next: that applies skipped ticks (spinlock.c), before anything but its
+ * `cpu` is read. */
+static inline struct wb_rq *rq_to_lock(struct wb_sim *s, cpu_id cpu)
+{
+    return &s->cpu[cpu].rq;
 }
 static inline struct wb_cpu *rq_cpu(struct wb_sim *s, const struct wb_rq *rq)
 {

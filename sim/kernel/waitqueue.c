@@ -162,6 +162,7 @@ static enum wb_ret wake_up_step(struct wb_exec *x, void *frame)
 void wb_wake_up(struct wb_exec *x, struct wb_waitq *q, uint32_t states, int nr_exclusive, uint32_t flags)
 {
     struct wake_up *f = WB_PUSH(x, wake_up_step, struct wake_up);
+    if (WB_UNLIKELY(x->sim->wide) && q->first) fetch_lines(q->first, 1);
     f->q = q;
     f->states = states;
     f->nr_exclusive = nr_exclusive;

@@ -114,6 +114,13 @@ static uint32_t wake_flags(const struct ttwu *f)
     return f->flags | (f->moved ? WB_WF_MIGRATED : 0);
 }
 
+static void fetch_cpu(const struct wb_sim *s, cpu_id cpu)
+{
+    if (cpu == WB_NO_CPU) return;
+    fetch_lines(&s->cpu[cpu], 4);
+    fetch_lines(s->cpu[cpu].rq.policy, 5);
+}
+
 static enum wb_ret ttwu_locked_step(struct wb_exec *x, void *frame)
 {
     struct ttwu *f = frame;
@@ -122,7 +129,7 @@ static enum wb_ret ttwu_locked_step(struct wb_exec *x, void *frame)
     if (f->t->state == WB_NEW) WB_RETURN(x, 0); /* killed before it was started: it has no runqueue yet */
     wb_irq_disable(x);
     for (;;) { /* task_rq_lock: the task may move while we wait */
-        f->rq = wb_rq(x->sim, f->t->cpu);
+        f->rq = rq_to_lock(x->sim, f->t->cpu);
         WB_SPIN_LOCK(x, f, &f->rq->lock);
         if (f->rq->cpu != f->t->cpu) {
             WB_SPIN_UNLOCK(x, f, &f->rq->lock);
@@ -173,12 +180,13 @@ static enum wb_ret ttwu_pi_step(struct wb_exec *x, void *frame)
     wb_charge_fn(x, WB_FN_TRY_TO_WAKE_UP);
     wb_irq_disable(x);
     WB_FLUSH(x, f);
+    if (WB_UNLIKELY(x->sim->wide)) fetch_cpu(x->sim, f->t->cpu);
     if (!still_sleeps(f)) {
         wb_irq_enable(x);
         WB_RETURN(x, 0);
     }
     while (f->t->on_rq) { /* ttwu_runnable; __task_rq_lock: a queued one may be moved while we wait */
-        f->rq = wb_rq(x->sim, f->t->cpu);
+        f->rq = rq_to_lock(x->sim, f->t->cpu);
         WB_SPIN_LOCK(x, f, &f->rq->lock);
         if (still_sleeps(f) && f->t->on_rq && f->rq->cpu == f->t->cpu) {
             count_wakeup(x, f);
@@ -223,7 +231,7 @@ static enum wb_ret ttwu_pi_step(struct wb_exec *x, void *frame)
         wb_irq_enable(x);
         WB_RETURN(x, 1);
     }
-    f->rq = wb_rq(x->sim, f->t->cpu);
+    f->rq = rq_to_lock(x->sim, f->t->cpu);
     WB_SPIN_LOCK(x, f, &f->rq->lock);
     f->t->waking = false;
     task_activate(x, f->rq, f->t, enqueue_flags(x, f), wake_flags(f));
@@ -237,6 +245,7 @@ static enum wb_ret ttwu_pi_step(struct wb_exec *x, void *frame)
 void wb_try_to_wake_up(struct wb_exec *x, struct wb_task *t, uint32_t states, uint32_t flags)
 {
     struct ttwu *f = WB_PUSH(x, x->sim->k.ttwu_pi_lock ? ttwu_pi_step : ttwu_locked_step, struct ttwu);
+    if (WB_UNLIKELY(x->sim->wide)) fetch_lines(t, TASK_LINES);
     f->t = t;
     f->states = states;
     f->flags = flags | (x->level != WB_LEVEL_TASK ? WB_WF_IRQ : 0);
@@ -283,7 +292,7 @@ static enum wb_ret wake_new_step(struct wb_exec *x, void *frame)
         }
     }
     TRACE(s, .type = WB_TR_FORK, .cpu = (uint16_t)x->cpu, .task = x->task->id, .a = f->t->id);
-    f->rq = wb_rq(s, f->t->cpu);
+    f->rq = rq_to_lock(s, f->t->cpu);
     WB_SPIN_LOCK(x, f, &f->rq->lock);
     task_activate(x, f->rq, f->t, WB_ENQ_NEW, WB_WF_FORK);
     KICK_ALL(x, f);

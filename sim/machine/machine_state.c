@@ -5,6 +5,7 @@
 #include "reserve.h"
 
 #define ALIGN 64u
+#define LARGE_CPUS 512u
 #define PAGE 4096u
 #define MAPS_STEP (uint32_t)(PAGE / sizeof(uint64_t))
 
@@ -105,7 +106,11 @@ struct wb_machine_state *wb_machine_state_init(void *mem, const struct wb_machin
 struct wb_machine_state *wb_machine_state_new(const struct wb_machine *m, const struct wb_machine_sizes *sizes)
 {
     void *mem = reserve_take(wb_machine_state_size(m, sizes));
-    return mem ? wb_machine_state_init(mem, m, sizes) : NULL;
+    struct wb_machine_state *s = mem ? wb_machine_state_init(mem, m, sizes) : NULL;
+    /* Caches, regions and lines: each of a large machine's CPUs and tasks has some, and they are used from the first
+     * on. */
+    if (s && m->topo->ncpus >= LARGE_CPUS) reserve_dense(s->cache, (size_t)((char *)s->line_late - (char *)s->cache));
+    return s;
 }
 
 void wb_machine_state_free(struct wb_machine_state *s)

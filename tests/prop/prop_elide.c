@@ -49,6 +49,13 @@ static const char *const loads[] = {
     "{ kind = \"unix_rr\"; copies = 2; think = \"exp(3 ms)\"; }",
 };
 
+/* Idle CPUs that watch a line and see wakeups by themselves, unless their tick keeps them from watching. */
+#define WATCHING "idle : { c1 : { enter = \"500 ns\"; exit = \"1500 ns\"; wake = \"monitor\"; }; };"
+static const char *idle_of(const char *kernel)
+{
+    return strstr(kernel, "linux") && below(2) ? WATCHING : "";
+}
+
 /* Half of the machines have ticks, and lines of their own, that take a good part of a tick's period: a look from
  * elsewhere then often comes while a tick that was left out would be under way. */
 static void scenario(char *buf, size_t n, const char *kernel)
@@ -56,12 +63,12 @@ static void scenario(char *buf, size_t n, const char *kernel)
     const char *first = loads[below(WB_ARRAY_SIZE(loads))], *second = loads[below(WB_ARRAY_SIZE(loads))];
     const char *topology = machines[below(WB_ARRAY_SIZE(machines))];
     (void)snprintf(buf, n,
-                   "schema = 1;\nmachine : { topology = \"%s\"; line : { %s }; };\n"
+                   "schema = 1;\nmachine : { topology = \"%s\"; line : { %s }; %s };\n"
                    "kernel : { base = \"%s\"; hz = %u; path : { timer_tick = \"%u us\"; }; };\npolicy : { %s };\n"
                    "run : { duration = \"%u ms\"; seed = %u; start_spread = \"%u ms\"; };\nworkload = ( %s, %s );\n",
-                   topology, below(2) ? "" : "rmw = \"60 us\"; write = \"40 us\";", kernel, below(2) ? 1000 : 250,
-                   below(2) ? 2 : 100, policy_of(kernel), 30 + below(40), 1 + below(1000), 1 + below(20), first,
-                   second);
+                   topology, below(2) ? "" : "rmw = \"60 us\"; write = \"40 us\";", idle_of(kernel), kernel,
+                   below(2) ? 1000 : 250, below(2) ? 2 : 100, policy_of(kernel), 30 + below(40), 1 + below(1000),
+                   1 + below(20), first, second);
 }
 
 /* Sanitizers make each simulation ten times as long. */
@@ -121,10 +128,31 @@ static void a_choice_that_is_old(void **state)
     }
 }
 
+/* A wakeup is put on the list of a CPU of another cache (TTWU_QUEUE), which was chosen ticks ago, while a tick that was
+ * left out would be under way: it does not watch its line then, and needs an interrupt. */
+static void a_wakeup_queued_under_a_tick(void **state)
+{
+    (void)state;
+    static const char *const queue[] = {"linux-5.15", "linux-6.1", "linux-6.6", "linux-6.12", "linux-6.18"};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(queue); i++) {
+        char text[1024];
+        (void)snprintf(
+            text, sizeof text,
+            "schema = 1; machine : { topology = \"pack:3 [numa] l3:1 core:4 pu:1\"; " WATCHING " };\n"
+            "kernel : { base = \"%s\"; hz = 10000; path : { timer_tick = \"40 us\"; wake_affine = \"900 us\"; "
+            "select_idle_cpu = \"100 us\"; }; };\n"
+            "policy : { nohz = false; idle_balance = false; };\n"
+            "run : { duration = \"60 ms\"; seed = %zu; };\nworkload = ( { kind = \"pipe_latency\"; "
+            "copies = 2; think = \"exp(2 ms)\"; parent_cpus = \"0,1\"; child_cpus = \"4,8\"; } );\n",
+            queue[i], i + 1);
+        compare(text);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(left_out_or_run),
-                                       cmocka_unit_test(a_tick_that_sees_two_jiffies),
-                                       cmocka_unit_test(a_choice_that_is_old)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(left_out_or_run), cmocka_unit_test(a_tick_that_sees_two_jiffies),
+        cmocka_unit_test(a_choice_that_is_old), cmocka_unit_test(a_wakeup_queued_under_a_tick)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
