@@ -38,6 +38,23 @@ static void large_pieces_get_their_own_block(void **state)
     arena_free(&a);
 }
 
+/* All in blocks of megabytes, also pieces that else have one of their own. */
+static void a_large_arena_takes_few_blocks(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a, "test");
+    arena_large(&a);
+    unsigned char *small = arena_alloc(&a, 1, 100, 64), *middle = arena_alloc(&a, 1, 1u << 20, 64);
+    assert_non_null(small);
+    assert_non_null(middle);
+    assert_int_equal((uintptr_t)middle % 64, 0);
+    for (size_t k = 0; k < 1u << 20; k++) assert_int_equal(middle[k], 0);
+    assert_ptr_equal(middle, small + 128);
+    assert_true(a.reserved >= 8u << 20 && a.reserved < 9u << 20);
+    arena_free(&a);
+}
+
 static void overflow_is_refused(void **state)
 {
     (void)state;
@@ -77,11 +94,9 @@ static void sealed_means_sealed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_zeroed_aligned_and_apart),
-        cmocka_unit_test(large_pieces_get_their_own_block),
-        cmocka_unit_test(overflow_is_refused),
-        cmocka_unit_test(strdup_copies_and_terminates),
-        cmocka_unit_test(sealed_means_sealed),
+        cmocka_unit_test(pieces_are_zeroed_aligned_and_apart), cmocka_unit_test(large_pieces_get_their_own_block),
+        cmocka_unit_test(a_large_arena_takes_few_blocks),      cmocka_unit_test(overflow_is_refused),
+        cmocka_unit_test(strdup_copies_and_terminates),        cmocka_unit_test(sealed_means_sealed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
