@@ -28,7 +28,8 @@ static inline bool has_room(const struct stroke *k)
     return true;
 }
 
-/* Of a region that has a shape: when each holder was used last stands where its first holder's run would. */
+/* Of a region that has a shape: when each holder was used last stands where its first holder's run would. It changes
+ * from one to the other by memcpy(), as things of two types must. */
 struct ages {
     uint16_t used[SHAPE_HOLDERS];
 };
@@ -96,7 +97,8 @@ void shapes_settle(struct wb_machine_state *s, struct region *r)
 {
     if (!r->shape) return;
     const struct shape *v = &s->shapes->shape[r->shape];
-    const struct ages ages = *ages_of(s, r);
+    struct ages ages;
+    memcpy(&ages, ages_of(s, r), sizeof ages);
     change_count(s, r, v->nholders);
     for (uint32_t j = 0; j < v->nholders; j++) {
         struct holder *h = holder_at(s, r, j);
@@ -235,7 +237,7 @@ static void take_shape(const struct stroke *k, uint32_t shape)
 {
     struct ages ages;
     for (uint32_t j = 0; j < k->r->nholders; j++) ages.used[j] = holder_at(k->s, k->r, j)->used;
-    *ages_of(k->s, k->r) = ages;
+    memcpy(ages_of(k->s, k->r), &ages, sizeof ages);
     k->r->shape = (uint16_t)shape;
 }
 
