@@ -71,7 +71,7 @@ static void sum_tasks(struct search *f, struct wb_sg *g, bool local)
 /* Too little for whole tasks: one may move when two apart, or when the pair of groups gets more done. */
 static bool small_tasks(struct search *f)
 {
-    if (f->max_load - f->this_load >= 2 * O1_SCALE) return take(f->b, 1, O1_R_LB_TWO);
+    if (f->max_load - f->this_load >= 2 * (uint64_t)O1_SCALE) return take(f->b, 1, O1_R_LB_TWO);
     uint64_t add = WB_MIN((uint64_t)O1_SCALE * O1_SCALE / (uint64_t)f->local->power, f->max_load);
     if (!gains(f, add)) return false;
     return take(f->b, 1, O1_R_LB_GAIN);

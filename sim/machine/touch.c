@@ -214,7 +214,8 @@ static void price_upgrades(struct toucher *t, uint32_t valid)
 static void price_span(struct toucher *t)
 {
     uint32_t hit[WB_CACHE_LEVELS], inner = 0, hits = 0;
-    for (uint32_t i = 0; i < t->k.nlevels; i++) {
+    const uint32_t levels = t->k.nlevels;
+    for (uint32_t i = 0; i < levels; i++) {
         hit[i] = t->held[i] - inner;
         inner = t->held[i];
     }
@@ -222,7 +223,7 @@ static void price_span(struct toucher *t)
     take_dirty(t, hit);
     if (t->missing && t->nsights && t->m->spec.clean_forward) take_clean(t);
     if (t->missing) price_memory(t, t->missing);
-    for (uint32_t i = 0; i < t->k.nlevels; i++) {
+    for (uint32_t i = 0; i < levels; i++) {
         t->out->hit_bytes[i] += hit[i];
         hits += hit[i];
     }
