@@ -162,6 +162,19 @@ static error_t wrong(struct parse *p, int rc)
     return EINVAL;
 }
 
+int cli_read_time(const char *verb, const char *option, const char *text, sim_time *t)
+{
+    const char *why = NULL;
+    size_t at = 0;
+    int64_t v = 0;
+    if (!text) return -1;
+    if (wb_parse_quantity(text, WB_UNIT_TIME, &v, &why, &at) || v < 0)
+        return cli_usage_error(verb, "Write a time with its unit, for example 250us or \"1.5 ms\"", "%s '%.60s': %s",
+                               option, text, why ? why : "a time cannot be negative");
+    *t = (sim_time)v;
+    return -1;
+}
+
 /* ---- options with values of their own ---- */
 
 static error_t parse_set(struct parse *p, const char *arg)

@@ -82,6 +82,8 @@ int cli_options_parse(const struct cli_spec *spec, int argc, char **argv, struct
 struct wb_overrides cli_overrides(const struct cli_options *o);
 /* "wakebal: TEXT" and a hint on stderr; returns EXIT_USAGE. hint NULL = "Try `VERB --help`". */
 int cli_usage_error(const char *verb, const char *hint, const char *fmt, ...) WB_PRINTF(3, 4);
+/* A time of the command line, not negative; text NULL: not given, *t stays. -1 to go on, else the exit code, told. */
+int cli_read_time(const char *verb, const char *option, const char *text, sim_time *t) WB_MUST_USE;
 /* Colour on this stream, by --color, NO_COLOR, CLICOLOR_FORCE, TERM and whether it is a terminal. */
 bool cli_color(const struct cli_options *o, int fd);
 /* Unicode allowed: the locale's charset is UTF-8 and --ascii was not given. */

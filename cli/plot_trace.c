@@ -211,19 +211,6 @@ static json_t *migrations_of(struct tracing *w)
 }
 
 /* ------------------------------------------------------------------ set-up */
-static int read_time(const char *option, const char *text, sim_time *t)
-{
-    const char *why = NULL;
-    size_t at = 0;
-    int64_t v = 0;
-    if (!text) return -1;
-    if (wb_parse_quantity(text, WB_UNIT_TIME, &v, &why, &at) || v < 0)
-        return cli_usage_error("wakebal plot", "Write a time with its unit, for example 250us or \"1.5 ms\"",
-                               "%s '%.60s': %s", option, text, why ? why : "a time cannot be negative");
-    *t = (sim_time)v;
-    return -1;
-}
-
 static const char *text_of(const struct wb_config *c, const char *name, const char *base)
 {
     const char *key = wb_cfg_has(c, name) ? name : base;
@@ -265,8 +252,8 @@ static json_t *trace_scenario(struct tracing *w, json_t *(*make)(struct tracing 
 static json_t *trace_with(const struct plot_source *source, json_t *(*make)(struct tracing *w), int *rc)
 {
     struct tracing w = {.source = source};
-    *rc = read_time("--from", source->from, &w.from);
-    if (*rc < 0) *rc = read_time("--to", source->until, &w.until);
+    *rc = cli_read_time("wakebal plot", "--from", source->from, &w.from);
+    if (*rc < 0) *rc = cli_read_time("wakebal plot", "--to", source->until, &w.until);
     if (*rc < 0 && source->until && w.until <= w.from)
         *rc = cli_usage_error("wakebal plot", NULL, "the window ends (--to %s) before it begins", source->until);
     if (*rc >= 0) return NULL;

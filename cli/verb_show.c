@@ -130,19 +130,6 @@ static error_t parse_own(int key, char *arg, void *ctx)
     }
 }
 
-static int read_time(const char *option, const char *text, sim_time *t)
-{
-    const char *why = NULL;
-    size_t at = 0;
-    int64_t v = 0;
-    if (!text) return -1;
-    if (wb_parse_quantity(text, WB_UNIT_TIME, &v, &why, &at) || v < 0)
-        return cli_usage_error("show", "Write a time with its unit, for example 250us or \"1.5 ms\"", "%s '%s': %s",
-                               option, text, why ? why : "a time cannot be negative");
-    *t = (sim_time)v;
-    return -1;
-}
-
 static int read_count(const char *option, const char *text, uint32_t lo, uint32_t hi, uint32_t *n)
 {
     char *end = NULL;
@@ -211,8 +198,8 @@ static int read_options(struct show *w, int argc, char **argv)
     if (rc < 0 && !w->o.arg_n) rc = view_or_scenario_missing(w);
     if (rc < 0 && w->o.arg_n == 1 && !machine_is_enough(w)) rc = view_or_scenario_missing(w);
     if (rc < 0) rc = find_view(w, w->o.arg[0]);
-    if (rc < 0) rc = read_time("--from", w->from_text, &w->from);
-    if (rc < 0) rc = read_time("--to", w->to_text, &w->to);
+    if (rc < 0) rc = cli_read_time("show", "--from", w->from_text, &w->from);
+    if (rc < 0) rc = cli_read_time("show", "--to", w->to_text, &w->to);
     w->width = (uint32_t)wrap_width();
     if (rc < 0) rc = read_count("--width", w->width_text, 30, 10000, &w->width);
     if (rc < 0 && w->cpu_text && strcmp(w->view->name, "domains"))

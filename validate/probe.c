@@ -470,7 +470,9 @@ int probe_more(const struct wb_topology *topo, const struct probe_options *o, st
     struct real_cpus before = {{0}};
     struct probe_run *r = calloc(1, sizeof *r);
     if (!r) return -ENOMEM;
-    *r = (struct probe_run){.topo = topo, .o = o, .set = out};
+    r->topo = topo; /* one by one: a literal of this size would stand on the stack where nothing is optimised */
+    r->o = o;
+    r->set = out;
     uint64_t begin = real_now();
     choose_cpus(r);
     (void)syscall(SYS_sched_getaffinity, 0, sizeof before.w, before.w);

@@ -56,7 +56,7 @@ static bool exists(void *ctx, const char *path)
 
 /* "hog,count=1,nice=10,cpus=0" as settings of workload bN. */
 static size_t background_settings(const struct valid_case *c, size_t b, struct wb_override *set, size_t n,
-                                  char (*key)[64], char (*value)[40])
+                                  char (*key)[64], char (*value)[64])
 {
     char text[64], *save = NULL;
     snprintf(text, sizeof text, "%s", c->background[b]);
@@ -65,7 +65,7 @@ static size_t background_settings(const struct valid_case *c, size_t b, struct w
         if (!eq) continue;
         *eq = '\0';
         snprintf(key[n], 64, "workload.b%zu.%s", b, w);
-        snprintf(value[n], 40, "%s", eq + 1);
+        snprintf(value[n], 64, "%s", eq + 1);
         set[n] = (struct wb_override){.key = key[n], .value = value[n], .from = "validation"};
         n++;
     }
@@ -76,7 +76,7 @@ static size_t background_settings(const struct valid_case *c, size_t b, struct w
 static struct wb_scenario *load_case(const struct valid_case *c, const struct valid_env *env, struct text_reader *t,
                                      struct wb_diag *d)
 {
-    char key[SETTINGS][64], value[SETTINGS][40];
+    char key[SETTINGS][64], value[SETTINGS][64];
     struct wb_override set[SETTINGS];
     size_t n = 0;
     bool endless = c->kind != REAL_HACKBENCH;
@@ -91,7 +91,7 @@ static struct wb_scenario *load_case(const struct valid_case *c, const struct va
              endless ? "duration = \"400 ms\"; " : "", endless ? "50 ms" : "none");
     for (size_t i = 0; i < c->nkeys; i++, n++) {
         snprintf(key[n], 64, "workload.w.%s", c->key[i]);
-        snprintf(value[n], 40, "%s", c->value[i]);
+        snprintf(value[n], 64, "%s", c->value[i]);
         set[n] = (struct wb_override){.key = key[n], .value = value[n], .from = "validation"};
     }
     for (size_t b = 0; b < WB_ARRAY_SIZE(c->background); b++)

@@ -48,6 +48,7 @@ prepare() { # NAME OLD FILES...
 
 # A manifest says when it was; the rest of it is compared.
 same() {
+    [ -e "$2" ] || return 1
     cmp -s "$1" "$2" || case $1 in
     *.manifest) cmp -s <(grep -v '"started"\|"ended"' "$1") <(grep -v '"started"\|"ended"' "$2") ;;
     *) return 1 ;;
