@@ -39,10 +39,11 @@ END
 # Sanitizers watch string moves, so what is measured beside them need not make sense: there the recorded machine steps in.
 if [ $asan = yes ]; then
     want '0 3' 'Measuring' calibrate --rounds 3 --gate off -o me
-    for part in machine kernel; do cp "$recorded/guest2-$part.cfg" me-$part.cfg; done
+    for part in machine kernel; do cp "$recorded/guest3-$part.cfg" me-$part.cfg; done
     echo "{}" >cal.json
 else
-    want 0 '^Wrote me-kernel.cfg' calibrate --rounds 3 --gate off -o me --export-json cal.json
+    want 0 '^Wrote me-kernel.cfg' calibrate --rounds 3 --gate off -o me --export-json cal.json --progress always
+    grep -q 'fitting: pipes and switches, .*about .* s left' err || fail "a fit does not say how far it is"
     want 0 'ok' check me-machine.cfg me-kernel.cfg
     json cal.json "j['schema'] == 'wakebal.calibration/1' and len(j['costs']) > 15 and all(c['lo'] <= c['value'] * 1.0001 for c in j['costs'])"
     json cal.json "next(c for c in j['costs'] if c['key'] == 'machine.clock')['value'] > 2e8"
@@ -50,10 +51,11 @@ else
     grep -q '"measured"' me-machine.cfg || fail "no measured cost in me-machine.cfg"
 fi
 [ $asan = yes ] || want '0 5' 'costs differ by more than' calibrate --rounds 3 --gate off --check me
+grep -q 'fitting: ' err && fail "progress where nobody looks"
 
 # Calibrations beside each other: one agrees with itself; one whose clock is another's does not have to, but is read.
 want 0 'pairs of intervals' calibrate --agree me me
-want '0 5' 'pairs of intervals' calibrate --agree me me "$recorded/guest2"
+want '0 5' 'pairs of intervals' calibrate --agree "$recorded/guest3" me "$recorded/guest2"
 want 2 'compares 2 to' calibrate --agree me
 want 3 'no machine named' calibrate --agree me nosuch
 want 2 'no argument is expected' calibrate me
@@ -93,10 +95,10 @@ want 3 'cannot be run for real' validate --calibration me custom.cfg
 
 # The whole chain on a recorded machine.
 if [ $asan = no ]; then
-    want 0 'predictions right' validate --calibration "$recorded/guest2" --quick --recorded "$recorded/guest2.json" --export-json scored.json
+    want 0 'predictions right' validate --calibration "$recorded/guest3" --quick --recorded "$recorded/guest3.json" --export-json scored.json
     json scored.json "all(c['predicted'] is not None for c in j['cases']) and len(j['cases']) > 8"
     json scored.json "j['summary']['right'] >= 0.85 * j['summary']['scored'] and j['summary']['median_error'] < 0.10"
-    want 5 'Negative control' validate --calibration "$recorded/guest2" --quick --recorded "$recorded/guest2.json" --scale machine.ipi.send=3
+    want 5 'Negative control' validate --calibration "$recorded/guest3" --quick --recorded "$recorded/guest3.json" --scale machine.ipi.send=3
 fi
 [ $bad = 0 ] && echo "calibrate and validate: all as wanted"
 exit $bad

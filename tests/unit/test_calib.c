@@ -270,6 +270,37 @@ static void test_hollow(void **state)
     calib_free(&c);
 }
 
+/* The whole of a recorded machine's calibration again: what its files say is what its probes still lead to. */
+static void test_recorded(void **state)
+{
+    (void)state;
+    static struct probe_figure room[200];
+    struct probe_set p = {.figure = room, .room = 200};
+    struct calib_env env = {.models = cli_models(), .keys = keys, .kernel_base = "linux-6.18-packed"};
+    struct wb_overrides o = {.machine = WB_TESTS_DIR "/recorded/guest3-machine.cfg",
+                             .kernel = WB_TESTS_DIR "/recorded/guest3-kernel.cfg"};
+    struct calib c;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* some thousand simulations */
+#endif
+    read_probes(&p, WB_TESTS_DIR "/recorded/guest3-probes.txt");
+    assert_int_equal(calib_make(&env, topo, &p, &c, diag), 0);
+    assert_true(calib_explains(&c));
+    bool counted = false;
+    for (uint32_t i = 0; i < c.ntargets; i++) counted |= !strcmp(c.target[i].name, "sleep_wake");
+    assert_true(counted);
+    assert_true(width(&c, "kernel.path.try_to_wake_up") < 1.5 && width(&c, "kernel.path.context_switch") < 1.5);
+    struct wb_scenario *s = wb_scenario_load("pipe", keys, &o, diag);
+    if (!s) fail_msg("%s", wb_diag_render(diag, false));
+    struct calib_change *change = calloc(c.n, sizeof *change);
+    uint32_t n = calib_compare(&c, wb_scenario_config(s), change), off = 0;
+    for (uint32_t i = 0; i < n; i++) off += !change[i].fits;
+    assert_true(n > 80 && off * 10 <= n); /* as --check judges: the model may have changed since */
+    free(change);
+    wb_scenario_free(s);
+    calib_free(&c);
+}
+
 /* How often `word` stands in `text`. */
 static unsigned times(const char *text, const char *word)
 {
@@ -444,8 +475,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages_and_lines), cmocka_unit_test(test_recovers), cmocka_unit_test(test_sleeps),
-        cmocka_unit_test(test_stops_at_once),   cmocka_unit_test(test_one_cpu),  cmocka_unit_test(test_files),
-        cmocka_unit_test(test_hollow),          cmocka_unit_test(test_poor),     cmocka_unit_test(test_within)};
+        cmocka_unit_test(test_pages_and_lines), cmocka_unit_test(test_recovers),      cmocka_unit_test(test_sleeps),
+        cmocka_unit_test(test_recorded),        cmocka_unit_test(test_stops_at_once), cmocka_unit_test(test_one_cpu),
+        cmocka_unit_test(test_files),           cmocka_unit_test(test_hollow),        cmocka_unit_test(test_poor),
+        cmocka_unit_test(test_within)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
