@@ -34,7 +34,7 @@ static void build_cpu(struct wb_sim *s, cpu_id id)
     for (int level = 0; level <= WB_LEVEL_HARDIRQ; level++) seg_clear(c, (enum wb_level)level);
     c->smt_load_ppm = 1000000;
     c->rq.cpu = id;
-    c->rq.policy = arena_alloc(&s->arena, 1, s->ops->rq_bytes + 1, ARENA_LINE);
+    c->rq.policy = arena_alloc(&s->arena, 1, s->ops->rq_bytes + 1, s->ncpus >= ROOMY_CPUS ? ARENA_LINE : 16);
     WB_MEMORY(c->rq.policy, "out of memory for cpu %u", id);
     wb_spin_init(s, &c->rq.lock);
     if (s->k.one_rq_lock) share_rq_lock(s, c);
@@ -243,7 +243,7 @@ static int build_kernel(struct wb_sim *s, const struct wb_run_options *opt, stru
 {
     if (policy_find(s, opt, d) || profile_read(s, s->cfg, d)) return -1;
     s->wide = s->ncpus >= WIDE_CPUS;
-    if (s->wide) arena_large(&s->arena);
+    if (s->ncpus >= ROOMY_CPUS) arena_large(&s->arena);
     s->cpu = arena_alloc(&s->arena, s->ncpus, sizeof *s->cpu, ARENA_LINE);
     if (!s->cpu) return -1;
     balances_init(s);
@@ -307,7 +307,7 @@ static int build_all(struct wb_sim *s, const struct wb_run_options *opt, struct 
         return -1;
     footprint_declare(s);
     if (measure_seal(s->m) || memory_layout(s) || stacks_init(s) || result_init(s)) return -1;
-    if (s->wide) stacks_dense(s);
+    if (s->ncpus >= ROOMY_CPUS) stacks_dense(s);
     trim_tables(s);
     invariants_init(s);
     if (opt->task_totals) s->totals = wb_sim_alloc(s, s->ntasks * sizeof *s->totals);

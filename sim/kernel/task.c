@@ -61,7 +61,7 @@ struct wb_task *task_alloc(struct wb_sim *s, const struct wb_task_spec *spec)
 {
     bool kthread = spec->klass == WB_CLASS_SWAPPER || spec->klass == WB_CLASS_STOP;
     size_t policy = (s->ops->task_bytes + 7) & ~(size_t)7;
-    size_t line = s->wide ? ARENA_LINE : 8; /* a node of a queue then lies in one line */
+    size_t line = s->ncpus >= ROOMY_CPUS ? ARENA_LINE : 8; /* a node of a queue then lies in one line */
     size_t fixed = (sizeof(struct wb_task) + line - 1) & ~(line - 1);
     size_t stack = kthread ? KTHREAD_STACK_BYTES : s->instance[spec->instance].stack;
     if (!kthread && s->ncpus <= OWN_MIDDLE_CPUS && s->ntasks < OWN_DEEP_TASKS) stack += OWN_DEEP_BYTES;
