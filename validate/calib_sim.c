@@ -22,7 +22,7 @@
 
 /* One shape of scenario; the settings of a figure go on top. */
 static const char *const self_text =
-    HEAD "workload = ( { kind = \"custom\"; channels = [ \"p\" ];\n"
+    HEAD "workload = ( { kind = \"custom\"; channels = [ \"p %s\" ];\n"
          "  tasks = ( { name = \"self\"; cpus = \"%u\"; program = [ \"loop\", \"start trip\", "
          "\"write p %s\", \"readall p %s\", \"stop trip\", \"end\" ]; } ); } );\n"
          "run : { duration = \"1500 us\"; warmup = \"500 us\"; start_spread = \"0 s\"; };\n";
@@ -104,17 +104,14 @@ static const char *const sockets[] = {"unix_trip", "udp_trip", "tcp_trip"};
 static void write_scenario(const struct calib_sim *s, const char *name, char *out, size_t n)
 {
     static const struct {
-        const char *figure, *size;
-    } self[] = {{"pipe_1", "1 B"},
-                {"pipe_4k", "4096 B"},
-                {"pipe_8k", "8192 B"},
-                {"pipe_12k", "12288 B"},
-                {"pipe_64k", "65536 B"}};
+        const char *figure, *channel, *size;
+    } self[] = {{"pipe_1", "pipe", "1 B"},       {"pipe_4k", "pipe", "4096 B"},   {"pipe_8k", "pipe", "8192 B"},
+                {"pipe_12k", "pipe", "12288 B"}, {"pipe_64k", "pipe", "65536 B"}, {"unix_1", "unix", "1 B"}};
     char spin[160] = "", think[32] = "0 s";
     const char *far = strchr(name, '.'), *length = "5 ms";
     for (size_t i = 0; i < WB_ARRAY_SIZE(self); i++)
         if (!strcmp(name, self[i].figure)) {
-            snprintf(out, n, self_text, 0u, self[i].size, self[i].size);
+            snprintf(out, n, self_text, self[i].channel, 0u, self[i].size, self[i].size);
             return;
         }
     bool fill = !strncmp(name, "fill_", 5), drain = !strncmp(name, "drain_", 6);

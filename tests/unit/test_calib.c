@@ -47,11 +47,12 @@ static void add_direct(struct probe_set *p)
 }
 
 #define N(a) (sizeof(a) / sizeof(a)[0])
-static const char *const fitted[] = {
-    "pipe_1",         "pipe_4k",        "pipe_8k",           "pipe_64k",           "fill_512",
-    "drain_512",      "fill_4096",      "drain_4096",        "local_write",        "local_trip",
-    "sleep_wake",     "unix_trip",      "udp_trip",          "tcp_trip",           "far_write_0.llc",
-    "awake_trip.llc", "far_trip_0.llc", "far_trip_20us.llc", "far_trip_200us.llc", "far_trip_2ms.llc"};
+static const char *const fitted[] = {"pipe_1",          "pipe_4k",        "pipe_8k",           "pipe_64k",
+                                     "fill_512",        "drain_512",      "fill_4096",         "drain_4096",
+                                     "local_write",     "local_trip",     "sleep_wake",        "unix_1",
+                                     "unix_trip",       "udp_trip",       "tcp_trip",          "far_write_0.llc",
+                                     "awake_trip.llc",  "far_trip_0.llc", "far_trip_20us.llc", "far_trip_200us.llc",
+                                     "far_trip_2ms.llc"};
 
 #define ON_ONE_CPU 11 /* of them are of pipes */
 
@@ -70,14 +71,30 @@ static const struct {
 static const struct {
     const char *path;
     double times;
-} dear[] = {{"schedule", 3},         {"context_switch", 3}, {"switch_mm", 3},
-            {"pick_next_entity", 3}, {"update_curr", 3},    {"dequeue_task", 4},
-            {"enqueue_task", 1.5},   {"place_entity", 1.5}, {"try_to_wake_up", 1.5}};
+} dear[] = {{"unix_stream_sendmsg", 1.6},
+            {"unix_stream_recvmsg", 1.6},
+            {"sock_alloc_send_pskb", 1.6},
+            {"alloc_skb", 1.6},
+            {"kfree_skb", 1.6},
+            {"skb_release_data", 1.6},
+            {"sock_sendmsg", 1.6},
+            {"sock_recvmsg", 1.6},
+            {"unix_stream_data_wait", 8},
+            {"sock_def_readable", 8},
+            {"schedule", 3},
+            {"context_switch", 3},
+            {"switch_mm", 3},
+            {"pick_next_entity", 3},
+            {"update_curr", 3},
+            {"dequeue_task", 4},
+            {"enqueue_task", 1.5},
+            {"place_entity", 1.5},
+            {"try_to_wake_up", 1.5}};
 
 static double dear_ps[N(dear)]; /* what they come to in the world made last */
 
-/* The measured world: the base profile with switches, sleeping and waking dearer (the factors that the fit has to find)
- * and the costs above. figures: how many of them it gives; counted: sleeps were,
+/* The measured world: the base profile with switches, sleeping, waking and AF_UNIX dearer (the factors that the fit
+ * has to find) and the costs above. figures: how many of them it gives; counted: sleeps were,
  * so the second trip tells what one costs. */
 static void make_world(const struct calib_env *env, struct probe_set *p, size_t figures, bool counted)
 {
@@ -157,6 +174,9 @@ static void test_recovers(void **state)
     assert_true(calib_explains(&c) && c.converged && c.stage);
     for (uint32_t i = 0; i < c.ntargets; i++) near(c.target[i].simulated, c.target[i].measured, 0.02, c.target[i].name);
     near(calib_find(&c, "kernel.path.context_switch")->value, truth[0].ps, 0.05, "context_switch");
+    near(calib_find(&c, "kernel.path.unix_stream_sendmsg")->value, dear_ps[0], 0.05, "calls of AF_UNIX");
+    /* a twentieth of the trip */
+    near(calib_find(&c, "kernel.path.unix_stream_data_wait")->value, dear_ps[8], 0.4, "waiting for AF_UNIX");
     near(calib_find(&c, "machine.ipi.send")->value, truth[1].ps, 0.05, "ipi.send");
     /* a tenth of the trip: two per cent of the trip are a fifth of it */
     near(calib_find(&c, "machine.ipi.entry")->value, truth[2].ps, 0.25, "ipi.entry");
