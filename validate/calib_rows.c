@@ -129,6 +129,21 @@ static void put_time(struct calib *c, const char *key, const struct probe_figure
     r->hi = fmax(f->hi - less_ns, 1) * share * 1e3;
 }
 
+/* What was taken off a row is itself known to `down` below and `up` above, in the row's unit: errors of a difference
+ * add as squares. */
+static void widen_row(struct calib_row *r, double down, double up)
+{
+    double lo = hypot(r->value - r->lo, up), hi = hypot(r->hi - r->value, down);
+    r->lo = fmax(r->value - lo, 0);
+    r->hi = r->value + hi;
+}
+
+/* The same for `times` times a figure in ns, of which the row has a share in ps. */
+static void widen_time(struct calib_row *r, const struct probe_figure *less, double times)
+{
+    widen_row(r, (less->median - less->lo) * times * 1e3, (less->hi - less->median) * times * 1e3);
+}
+
 /* getppid is entry, exit and one small function. How entry and exit share the time is not measured: as in the base
  * profile, 3 to 2. */
 static void put_syscall(struct calib *c, const struct probe_set *p)
@@ -161,6 +176,7 @@ static void put_calls(struct calib *c, const struct probe_set *p)
         const struct probe_figure *f = probe_find(p, call[i].figure);
         if (!f || !f->n) continue;
         put_time(c, call[i].key, f, 1, bare->median + cycles_ns(p, call[i].cycles - TASK_TGID_VNR_CYCLES));
+        widen_time(&c->row[c->n - 1], bare, 1);
         snprintf(c->row[c->n - 1].method, sizeof c->row[0].method,
                  "%s less entry, exit and what else it does; median of %u", call[i].figure, f->n);
     }
@@ -225,6 +241,7 @@ static void put_wait(struct calib *c, const struct probe_set *p)
     const struct probe_figure *f = figure_of(p, "wait_entry"), *locked = figure_of(p, "line_rmw");
     for (size_t i = 0; f && i < WB_ARRAY_SIZE(part); i++) {
         put_time(c, part[i].key, f, part[i].share, locked ? 4 * locked->median : 0);
+        if (locked) widen_time(&c->row[c->n - 1], locked, 4 * part[i].share);
         snprintf(c->row[c->n - 1].method, sizeof c->row[0].method,
                  "%.0f %% of a place in a wait queue, taken and left: %s; median of %u", part[i].share * 100,
                  probe_method(f->name), f->n);
@@ -246,10 +263,12 @@ static void put_pages(struct calib *c, const struct probe_set *p)
     }
 }
 
+#define LINES_MOST 1000.0 /* that the keys may be */
+
 /* Half of the figure in lines, less some. */
 static void put_lines(struct calib *c, const char *key, const struct probe_figure *f, double line_ns, double less)
 {
-    const double most = 1000, two_ns = 2 * line_ns; /* most: that the keys may be */
+    const double most = LINES_MOST, two_ns = 2 * line_ns;
     struct calib_row *r = calib_add(c, key, WB_UNIT_COUNT);
     r->value = fmin(fmax(round(f->median / two_ns - less), 0), most);
     r->lo = fmin(fmax(floor(f->lo / two_ns - less), 0), most);
@@ -267,7 +286,12 @@ static void put_footprint(struct calib *c, const struct probe_set *p)
     if (!calls || !trip || !l1 || !l2 || l2->median <= l1->median) return;
     double line_ns = l2->median - l1->median;
     put_lines(c, "kernel.call_lines", calls, line_ns, 0);
-    put_lines(c, "kernel.switch_lines", trip, line_ns, 2 * c->row[c->n - 1].value);
+    const struct calib_row one = c->row[c->n - 1];
+    put_lines(c, "kernel.switch_lines", trip, line_ns, 2 * one.value);
+    struct calib_row *r = &c->row[c->n - 1];
+    widen_row(r, 2 * (one.value - one.lo), 2 * (one.hi - one.value));
+    r->lo = floor(r->lo);
+    r->hi = fmin(ceil(r->hi), LINES_MOST);
 }
 
 /* How long throwing away the other copy takes, against the move of the line; and how many are in flight when lines that
