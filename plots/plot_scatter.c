@@ -234,7 +234,8 @@ static void write_scatter(FILE *f, const struct plot_input *in)
 /* ------------------------------------------------------------------ script */
 static const char *grey(size_t band)
 {
-    static const char *const shade[] = {"#E4E4E4", "#CCCCCC", "#B4B4B4", "#999999"};
+    /* Light enough that points of every colour, the eighth is grey, and names can be seen on them. */
+    static const char *const shade[] = {"#F4F4F4", "#EEEEEE", "#E8E8E8", "#E2E2E2", "#DCDCDC", "#D6D6D6", "#D0D0D0"};
     return shade[WB_MIN(band, WB_ARRAY_SIZE(shade) - 1)];
 }
 

@@ -26,6 +26,8 @@ static json_t *runs_json(const double *v, uint32_t n)
     return runs;
 }
 
+/* Of the throughput: "p10" and "p90" are of its runs. What was measured beside it, percentiles of latency among it, is
+ * in "figures". */
 static json_t *measurement_json(const struct valid_case *c)
 {
     json_t *o =
@@ -34,8 +36,6 @@ static json_t *measurement_json(const struct valid_case *c)
                   "together", real_json_number(c->real_mode_together));
     json_object_set_new(o, "moved", json_integer(c->moved));
     json_object_set_new(o, "line_ns", runs_json(c->line_ns, c->rounds));
-    for (int k = 0; k < VALID_TOGETHER; k++)
-        json_object_set_new(o, valid_figures[k].name, real_json_number(c->figure[k].median));
     return o;
 }
 
