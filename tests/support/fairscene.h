@@ -76,4 +76,14 @@ static void scene_settle(struct wb_sim *s)
     for (cpu_id c = 0; c < s->ncpus; c++) s->rq[c].need_resched = false;
 }
 
+/* A machine of one version with busy CPUs, settled, and one setting of its own or NULL. */
+static inline struct wb_sim *scene_build(enum fair_release v, const char *machine, const char *busy, const char *set)
+{
+    const char *sets[] = {set, NULL};
+    struct wb_sim *s = scene_new(v, machine, sets);
+    scene_busy(s, busy, 0, WB_CLASS_NORMAL);
+    scene_settle(s);
+    return s;
+}
+
 #endif

@@ -9,15 +9,6 @@
 
 #define ONE_BIG_ONE_SMALL "topology = \"pack:1 [numa] l3:1(size=8388608) core:2 pu:1\";"
 
-static struct wb_sim *build(enum fair_release v, const char *machine, const char *busy, const char *set)
-{
-    const char *sets[] = {set, NULL};
-    struct wb_sim *s = scene_new(v, machine, sets);
-    scene_busy(s, busy, 0, WB_CLASS_NORMAL);
-    scene_settle(s);
-    return s;
-}
-
 static void up_to_date(struct wb_sim *s, cpu_id cpu)
 {
     fair_update_clock(fake_exec(s, cpu), &s->rq[cpu]);
@@ -31,7 +22,7 @@ static void utilisation_is_of_a_full_size_cpu(void **state)
 {
     (void)state;
     for (enum fair_release v = FAIR_5_4; v < FAIR_RELEASES; v++) {
-        struct wb_sim *s = build(v, ONE_BIG_ONE_SMALL, "0 1", "policy.cpu_capacity=[\"0 512\"]");
+        struct wb_sim *s = scene_build(v, ONE_BIG_ONE_SMALL, "0 1", "policy.cpu_capacity=[\"0 512\"]");
         s->now += 2 * WB_S;
         up_to_date(s, 0);
         up_to_date(s, 1);
@@ -48,7 +39,7 @@ static void utilisation_is_of_a_full_size_cpu(void **state)
 static void half_of_half_a_cpu_is_a_quarter(void **state)
 {
     (void)state;
-    struct wb_sim *s = build(FAIR_6_12, ONE_BIG_ONE_SMALL, "0", "policy.cpu_capacity=[\"0 512\"]");
+    struct wb_sim *s = scene_build(FAIR_6_12, ONE_BIG_ONE_SMALL, "0", "policy.cpu_capacity=[\"0 512\"]");
     struct wb_task *t = s->rq[0].curr;
     for (int i = 0; i < 100; i++) {
         s->now += 4 * WB_MS;
@@ -69,7 +60,7 @@ static void half_of_half_a_cpu_is_a_quarter(void **state)
 static void idle_time_after_full_use_is_lost(void **state)
 {
     (void)state;
-    struct wb_sim *s = build(FAIR_6_12, ONE_BIG_ONE_SMALL, "0", "policy.cpu_capacity=[\"0 512\"]");
+    struct wb_sim *s = scene_build(FAIR_6_12, ONE_BIG_ONE_SMALL, "0", "policy.cpu_capacity=[\"0 512\"]");
     struct wb_task *t = s->rq[0].curr;
     struct fair_rq *r = fair_rq(&s->rq[0]);
     s->now += WB_MS;
@@ -91,7 +82,7 @@ static void a_running_task_outgrows_its_cpu(void **state)
 {
     (void)state;
     for (enum fair_release v = FAIR_5_4; v < FAIR_RELEASES; v++) {
-        struct wb_sim *s = build(v, ONE_BIG_ONE_SMALL, "0", "policy.cpu_capacity=[\"0 768\"]");
+        struct wb_sim *s = scene_build(v, ONE_BIG_ONE_SMALL, "0", "policy.cpu_capacity=[\"0 768\"]");
         assert_int_equal(fair_rq(&s->rq[0])->bal.misfit_load, 0); /* born with half of what is left: 384 */
         fake_ticks(s, 0, 60);
         assert_true(fair_rq(&s->rq[0])->bal.misfit_load > 0);
@@ -112,7 +103,7 @@ static void bound_tasks_are_no_misfits(void **state)
         {FAIR_6_12, "0-1", false}, {FAIR_6_18, "0-1", false}, {FAIR_6_18, "0-2", true},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, DUALS, "0", "policy.cpu_capacity=[\"0-1 446\"]");
+        struct wb_sim *s = scene_build(table[i].v, DUALS, "0", "policy.cpu_capacity=[\"0-1 446\"]");
         uint64_t words[1] = {0};
         struct wb_cpumask m = {.ncpus = 4, .nwords = 1, .w = words};
         const char *why;
@@ -131,7 +122,7 @@ static void misfit_failures_and_intervals(void **state)
 {
     (void)state;
     for (enum fair_release v = FAIR_5_15; v < FAIR_RELEASES; v++) {
-        struct wb_sim *s = build(v, QUADS, "0", NULL);
+        struct wb_sim *s = scene_build(v, QUADS, "0", NULL);
         struct wb_sd *sd = s->rq[1].sd;
         struct wb_balance b = {.kind = WB_BAL_PERIODIC_IDLE, .this_cpu = 1, .exec_cpu = 1, .dst = 1, .sd = sd};
         uint64_t before = sd->balance_interval_ms;
@@ -173,7 +164,8 @@ static void packing_between_cores(void **state)
         {FAIR_6_18, "1 2-3", false},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, TWO_CORES, table[i].busy, "policy.cpu_priority=[\"0-1 2\",\"2-3 1\"]");
+        struct wb_sim *s =
+            scene_build(table[i].v, TWO_CORES, table[i].busy, "policy.cpu_priority=[\"0-1 2\",\"2-3 1\"]");
         if (gives(s, 0, true) != table[i].gives) fail_msg("row %zu", i);
         fake_free(s);
     }
@@ -189,7 +181,8 @@ static void a_core_with_busy_threads_is_helped(void **state)
         bool kicks;
     } table[] = {{FAIR_6_1, "0-1", false}, {FAIR_6_6, "0-1", true}, {FAIR_6_6, "0", false}, {FAIR_6_18, "0-1", true}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, TWO_CORES, table[i].busy, "policy.cpu_priority=[\"0-1 2\",\"2-3 1\"]");
+        struct wb_sim *s =
+            scene_build(table[i].v, TWO_CORES, table[i].busy, "policy.cpu_priority=[\"0-1 2\",\"2-3 1\"]");
         struct wb_task *stopper = fake_task_of_class(s, 0, 0, WB_CLASS_STOP);
         struct wb_balance b = {.kind = WB_BAL_PERIODIC_IDLE, .this_cpu = 2, .exec_cpu = 2, .dst = 2, .src = 0};
         s->rq[0].stopper = stopper;
@@ -212,7 +205,7 @@ static void kicks_for_a_preferred_cpu(void **state)
         bool kicks;
     } table[] = {{FAIR_5_15, "1 2", true}, {FAIR_6_1, "1 2", true}, {FAIR_6_6, "1 2", false}, {FAIR_6_6, "2", true}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, TWO_CORES, "", "policy.cpu_priority=[\"0-1 2\",\"2-3 1\"]");
+        struct wb_sim *s = scene_build(table[i].v, TWO_CORES, "", "policy.cpu_priority=[\"0-1 2\",\"2-3 1\"]");
         struct fair_sim *f = s->policy;
         for (cpu_id c = 0; c < s->ncpus; c += 3) { /* 0 and 3 */
             fair_rq(&s->rq[c])->ticked_idle = true;

@@ -7,15 +7,6 @@
 #include "fairscene.h"
 #include "fakekernel.h"
 
-static struct wb_sim *build(enum fair_release v, const char *machine, const char *busy, const char *set)
-{
-    const char *sets[] = {set, NULL};
-    struct wb_sim *s = scene_new(v, machine, sets);
-    scene_busy(s, busy, 0, WB_CLASS_NORMAL);
-    scene_settle(s);
-    return s;
-}
-
 /* All queued tasks of a CPU have not run for long. */
 static void cool(struct wb_sim *s, cpu_id cpu)
 {
@@ -59,7 +50,7 @@ static void order_of_pulls(void **state)
         int64_t amount;
     } table[] = {{FAIR_2_6_24, -1, 1024}, {FAIR_2_6_35, 4, 1024}, {FAIR_5_15, 1, 1}, {FAIR_6_12, 1, 1}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, QUADS, "", NULL);
+        struct wb_sim *s = scene_build(table[i].v, QUADS, "", NULL);
         struct wb_task *t[5];
         queue_of_five(s, t);
         struct wb_task *first =
@@ -75,7 +66,7 @@ static void order_of_pulls(void **state)
 static void who_ran_last_stays(void **state)
 {
     (void)state;
-    struct wb_sim *s = build(FAIR_6_6, QUADS, "", NULL);
+    struct wb_sim *s = scene_build(FAIR_6_6, QUADS, "", NULL);
     struct wb_task *t[5];
     queue_of_five(s, t);
     fair_list_touch(fair_rq(&s->rq[1]), fair_task(t[1]));
@@ -113,7 +104,7 @@ static void hot_tasks_stay_until_tries_are_over(void **state)
         {FAIR_6_18, 0, 0, 1, "policy.migration_cost=0 ms"},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, QUADS, "1x2", table[i].set);
+        struct wb_sim *s = scene_build(table[i].v, QUADS, "1x2", table[i].set);
         struct fair_rq *r = fair_rq(&s->rq[1]);
         for (struct fair_task *p = r->head; p; p = p->next) p->exec_start = fair_ns(fake_exec(s, 1)) - table[i].age;
         r->clock = fair_ns(fake_exec(s, 1));
@@ -129,7 +120,7 @@ static void threads_are_never_hot(void **state)
 {
     (void)state;
     for (enum fair_release v = FAIR_5_4; v <= FAIR_5_15; v++) {
-        struct wb_sim *s = build(v, SMT, "1x2", NULL);
+        struct wb_sim *s = scene_build(v, SMT, "1x2", NULL);
         for (struct fair_task *p = fair_rq(&s->rq[1])->head; p; p = p->next) p->exec_start = fair_rq(&s->rq[1])->clock;
         struct wb_balance b = pass_of(s, 0, 1, WB_BAL_PERIODIC_IDLE);
         assert_int_equal(pull(s, &b, v == FAIR_5_4 ? 1024 : 1), v != FAIR_5_4);
@@ -163,7 +154,7 @@ static void amounts(void **state)
         {FAIR_2_6_24, 0, 1, 0, 1}, /* 512 > 1 + 1024 no: FUZZ */
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, QUADS, "1x6", NULL);
+        struct wb_sim *s = scene_build(table[i].v, QUADS, "1x6", NULL);
         cool(s, 1);
         for (struct fair_task *p = fair_rq(&s->rq[1])->head; p; p = p->next) {
             p->avg.util_avg = 300;
@@ -196,7 +187,7 @@ static void limits(void **state)
         {FAIR_2_6_24, WB_BAL_NEWIDLE, "kernel.preempt=true", 3000, 3},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, QUADS, "1x6", table[i].set);
+        struct wb_sim *s = scene_build(table[i].v, QUADS, "1x6", table[i].set);
         cool(s, 1);
         struct wb_balance b = pass_of(s, 0, 1, table[i].kind);
         if (pull(s, &b, table[i].amount) != table[i].moved) fail_msg("row %zu moved %u", i, b.moved);
@@ -214,7 +205,7 @@ static void ineligible_tasks_stay(void **state)
         uint32_t failed, moved;
     } table[] = {{FAIR_6_12, true, 0, 1}, {FAIR_6_18, true, 0, 0}, {FAIR_6_18, true, 1, 1}, {FAIR_6_18, false, 0, 1}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, QUADS, table[i].busy ? "0 1x2" : "1x2", NULL);
+        struct wb_sim *s = scene_build(table[i].v, QUADS, table[i].busy ? "0 1x2" : "1x2", NULL);
         cool(s, 1);
         struct fair_rq *r = fair_rq(&s->rq[1]);
         struct fair_task *waiting = r->tail == r->curr ? r->head : r->tail;
@@ -246,7 +237,7 @@ static void pinned_queues(void **state)
     (void)state;
     static const enum fair_release versions[] = {FAIR_2_6_24, FAIR_2_6_36, FAIR_5_4, FAIR_6_12};
     for (size_t i = 0; i < WB_ARRAY_SIZE(versions); i++) {
-        struct wb_sim *s = build(versions[i], QUADS, "4x6 6x3", NULL);
+        struct wb_sim *s = scene_build(versions[i], QUADS, "4x6 6x3", NULL);
         uint64_t word = 1u << 4;
         struct wb_cpumask only = mask_of(&word, s->ncpus);
         bind(s, 4, &only);
@@ -266,7 +257,7 @@ static void pinned_queues(void **state)
 static void another_cpu_of_the_group(void **state)
 {
     (void)state;
-    struct wb_sim *s = build(FAIR_6_12, QUADS, "4x6", "policy.numa_imbalance=none");
+    struct wb_sim *s = scene_build(FAIR_6_12, QUADS, "4x6", "policy.numa_imbalance=none");
     uint64_t word = 1u << 2 | 1u << 4;
     struct wb_cpumask two = mask_of(&word, s->ncpus);
     bind(s, 4, &two);
@@ -307,7 +298,7 @@ static void failures_start_active_balancing(void **state)
         {FAIR_6_18, FAIR_MOVE_UTIL, false, 4, 4},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, QUADS, "1", NULL);
+        struct wb_sim *s = scene_build(table[i].v, QUADS, "1", NULL);
         struct wb_sd *sd = s->rq[0].sd;
         enum wb_balance_result r = WB_BAL_NONE;
         struct wb_balance b;
@@ -330,7 +321,7 @@ static void newidle_failures(void **state)
     static const enum fair_release versions[] = {FAIR_2_6_24, FAIR_2_6_36, FAIR_5_4, FAIR_6_12};
     static const uint32_t expected[] = {0, 1, 0, 0};
     for (size_t i = 0; i < WB_ARRAY_SIZE(versions); i++) {
-        struct wb_sim *s = build(versions[i], QUADS, "1", NULL);
+        struct wb_sim *s = scene_build(versions[i], QUADS, "1", NULL);
         struct wb_balance b = pass_of(s, 0, 1, WB_BAL_NEWIDLE);
         b.skip_pull = true;
         (void)fair_balance_newidle.done(fake_exec(s, 0), &b, true);
@@ -345,7 +336,7 @@ static void active_pushes(void **state)
     (void)state;
     static const enum fair_release versions[] = {FAIR_2_6_24, FAIR_2_6_36, FAIR_5_4, FAIR_6_18};
     for (size_t i = 0; i < WB_ARRAY_SIZE(versions); i++) {
-        struct wb_sim *s = build(versions[i], QUADS, "1", NULL);
+        struct wb_sim *s = scene_build(versions[i], QUADS, "1", NULL);
         struct wb_task *t = s->rq[1].curr;
         s->rq[0].sd->nr_balance_failed = 2; /* the kick has left it there: hot tasks may go */
         fake_enqueue(s, s->rq[1].stopper, WB_ENQ_WAKEUP);
@@ -368,7 +359,8 @@ static void intervals(void **state)
         uint64_t idle, busy;
     } table[] = {{FAIR_5_4, 4, 128}, {FAIR_5_15, 4, 63}, {FAIR_6_18, 4, 63}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, "topology = \"pack:1 [numa] l3:2(size=33554432) core:8 pu:2\";", "", NULL);
+        struct wb_sim *s =
+            scene_build(table[i].v, "topology = \"pack:1 [numa] l3:2(size=33554432) core:8 pu:2\";", "", NULL);
         const struct wb_sd *sd = s->rq[0].sd->parent;
         struct wb_balance b = pass_of(s, 0, 0, WB_BAL_PERIODIC_IDLE);
         assert_int_equal(sd->span_weight, 16);
@@ -410,7 +402,7 @@ static void gates(void **state)
         {FAIR_6_18, "1", 900000, 0, false},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, QUADS, table[i].busy, NULL);
+        struct wb_sim *s = scene_build(table[i].v, QUADS, table[i].busy, NULL);
         fair_rq(&s->rq[0])->avg_idle = table[i].avg_idle;
         s->rq[0].sd->max_newidle_cost = table[i].cost * WB_NS;
         if (newidle_starts(s, 0) != table[i].starts) fail_msg("row %zu", i);
@@ -421,7 +413,7 @@ static void gates(void **state)
 /* One pass that takes `us` and moves nothing, or is said to have pulled. Returns the cost recorded, ns. */
 static uint64_t cost_after(enum fair_release v, uint64_t before_ns, uint64_t us, uint32_t pulled)
 {
-    struct wb_sim *s = build(v, QUADS, "1x2", NULL);
+    struct wb_sim *s = scene_build(v, QUADS, "1x2", NULL);
     struct wb_sd *sd = s->rq[0].sd;
     struct wb_balance b = {.kind = WB_BAL_NEWIDLE, .this_cpu = 0, .exec_cpu = 0, .dst = 0, .src = WB_NO_CPU};
     struct wb_exec *x = fake_exec(s, 0);
@@ -454,7 +446,7 @@ static void costs_are_learnt(void **state)
 static void newidle_stops_when_idle_is_shorter_than_cost(void **state)
 {
     (void)state;
-    struct wb_sim *s = build(FAIR_6_18, QUADS, "1x2", NULL);
+    struct wb_sim *s = scene_build(FAIR_6_18, QUADS, "1x2", NULL);
     struct wb_exec *x = fake_exec(s, 0);
     int tries = 0;
     s->rq[0].sd->max_newidle_cost = 10 * WB_US; /* learnt by a pull */
@@ -486,7 +478,7 @@ static void imb_numa_nr_of_two_milan_is_8_of_two_spr_14(void **state)
         {QUADS, 1},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(FAIR_6_12, table[i].machine, "", NULL);
+        struct wb_sim *s = scene_build(FAIR_6_12, table[i].machine, "", NULL);
         const struct wb_sd *sd = s->rq[0].sd;
         while (!(sd->flags & WB_SD_NUMA)) sd = sd->parent;
         assert_int_equal(sd->cookie[0], table[i].expected);
@@ -508,7 +500,7 @@ static void kept_imbalance(void **state)
         {FAIR_NUMA_QUARTER, 3, 1, 2, 3}, {FAIR_NUMA_SOURCE, 1, 2, 2, 1},  {FAIR_NUMA_LLCS, 2, 8, 8, 0},
         {FAIR_NUMA_LLCS, 2, 9, 8, 2},
     };
-    struct wb_sim *s = build(FAIR_6_12, QUADS, "", NULL);
+    struct wb_sim *s = scene_build(FAIR_6_12, QUADS, "", NULL);
     struct fair_sim *f = s->policy;
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
         f->bal.numa = table[i].rule;
@@ -526,7 +518,8 @@ static void sis_util_llc_16_cpus_half_used_scans_10(void **state)
         uint32_t scan;
     } table[] = {{0, 16}, {440, 11}, {512, 10}, {614, 8}, {870, 0}, {1024, 0}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(FAIR_6_12, "topology = \"pack:2 [numa] l3:1(size=33554432) core:16 pu:1\";", "", NULL);
+        struct wb_sim *s =
+            scene_build(FAIR_6_12, "topology = \"pack:2 [numa] l3:1(size=33554432) core:16 pu:1\";", "", NULL);
         struct fair_sim *f = s->policy;
         for (cpu_id c = 0; c < 16; c++) fair_rq(&s->rq[c])->avg.util_avg = table[i].util;
         struct wb_balance b = pass_of(s, 0, 0, WB_BAL_NEWIDLE);
@@ -568,7 +561,7 @@ static void kicks(void **state)
         {FAIR_2_6_35, "0x2", NULL, 0, WB_NO_CPU},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, QUADS, "", table[i].set);
+        struct wb_sim *s = scene_build(table[i].v, QUADS, "", table[i].set);
         for (cpu_id c = 0; c < s->ncpus; c++) go_tickless(s, c);
         scene_busy(s, table[i].busy, 0, WB_CLASS_NORMAL);
         for (cpu_id c = 0; c < s->ncpus; c++) {
@@ -598,7 +591,7 @@ static void kicks(void **state)
 static void kicked_cpu_balances_for_others(void **state)
 {
     (void)state;
-    struct wb_sim *s = build(FAIR_6_12, QUADS, "0x4", NULL);
+    struct wb_sim *s = scene_build(FAIR_6_12, QUADS, "0x4", NULL);
     for (cpu_id c = 1; c < 8; c++) go_tickless(s, c);
     cool(s, 0);
     s->now += WB_S;
@@ -615,7 +608,7 @@ static void kicked_cpu_balances_for_others(void **state)
 static void busy_cpus_of_a_cache(void **state)
 {
     (void)state;
-    struct wb_sim *s = build(FAIR_6_1, QUADS, "", NULL);
+    struct wb_sim *s = scene_build(FAIR_6_1, QUADS, "", NULL);
     struct fair_sim *f = s->policy;
     assert_int_equal(f->pl.seat[0].shared->nr_busy, 4);
     for (cpu_id c = 0; c < 4; c++) go_tickless(s, c);
@@ -652,7 +645,7 @@ static void forks_spread(void **state)
         {FAIR_6_12, "topology = \"[numa] pack:1 l3:1(size=8388608) core:2 pu:1\";", "0-1", NULL, 0, FAIR_R_FORK_STAY},
     };
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, table[i].machine, table[i].busy, table[i].set);
+        struct wb_sim *s = scene_build(table[i].v, table[i].machine, table[i].busy, table[i].set);
         struct wb_task *child = fake_task(s, 0, 0);
         struct wb_choice c = fair_place_fork(fake_exec(s, 0), child);
         if (c.cpu != table[i].cpu || c.rule != table[i].rule)
@@ -666,7 +659,7 @@ static void forks_spread(void **state)
 static void listings_are_checked(void **state)
 {
     (void)state;
-    struct wb_sim *s = build(FAIR_6_12, QUADS, "", "policy.cpu_capacity=[\"0-3 446\"]");
+    struct wb_sim *s = scene_build(FAIR_6_12, QUADS, "", "policy.cpu_capacity=[\"0-3 446\"]");
     const struct fair_sim *f = s->policy;
     assert_int_equal(fair_capacity(f, 3), 446);
     assert_int_equal(fair_capacity(f, 4), 1024);
@@ -682,7 +675,7 @@ static void misfit_tasks(void **state)
     (void)state;
     static const enum fair_release versions[] = {FAIR_5_4, FAIR_5_15, FAIR_6_12};
     for (size_t i = 0; i < WB_ARRAY_SIZE(versions); i++) {
-        struct wb_sim *s = build(versions[i], QUADS, "0", "policy.cpu_capacity=[\"0-3 446\"]");
+        struct wb_sim *s = scene_build(versions[i], QUADS, "0", "policy.cpu_capacity=[\"0-3 446\"]");
         struct fair_task *p = fair_task(s->rq[0].curr);
         p->avg.util_avg = 700;
         fair_balance_picked(fake_exec(s, 0), &s->rq[0], p);
@@ -706,8 +699,8 @@ static void equal_misfits(void **state)
         cpu_id src;
     } table[] = {{FAIR_5_4, 0}, {FAIR_5_15, 2}, {FAIR_6_1, 2}, {FAIR_6_6, 2}, {FAIR_6_12, 0}, {FAIR_6_18, 0}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, "topology = \"pack:3 [numa] l3:1(size=8388608) core:2 pu:1\";", "0 2",
-                                 "policy.cpu_capacity=[\"0-3 446\"]");
+        struct wb_sim *s = scene_build(table[i].v, "topology = \"pack:3 [numa] l3:1(size=8388608) core:2 pu:1\";",
+                                       "0 2", "policy.cpu_capacity=[\"0-3 446\"]");
         for (cpu_id c = 0; c <= 2; c += 2) {
             struct fair_task *p = fair_task(s->rq[c].curr);
             p->avg.util_avg = 700;

@@ -11,15 +11,6 @@
 #include "fairscene.h"
 #include "fakekernel.h"
 
-static struct wb_sim *build(enum fair_release v, const char *machine, const char *busy, const char *set)
-{
-    const char *sets[] = {set, NULL};
-    struct wb_sim *s = scene_new(v, machine, sets);
-    scene_busy(s, busy, 0, WB_CLASS_NORMAL);
-    scene_settle(s);
-    return s;
-}
-
 /* ---- sched features ---- */
 
 /* Is it an error to name the feature, and does the error say that this version lacks it? */
@@ -105,7 +96,7 @@ static void every_feature_of_every_version(void **state)
 {
     (void)state;
     for (enum fair_release v = 0; v < FAIR_RELEASES; v++) {
-        struct wb_sim *s = build(v, DUALS, "", NULL);
+        struct wb_sim *s = scene_build(v, DUALS, "", NULL);
         const struct fair_sim *f = s->policy;
         for (size_t i = 0; i < WB_ARRAY_SIZE(features); i++)
             if (features[i].has >> v & 1 && fair_on(f, features[i].id) != (features[i].on >> v & 1))
@@ -129,7 +120,7 @@ static void sched_idle_cpus_balance_like_idle_ones(void **state)
         uint64_t interval;
     } table[] = {{FAIR_5_4, 4 * 32 / 4}, {FAIR_5_15, 1}, {FAIR_6_18, 1}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, QUADS, "", NULL);
+        struct wb_sim *s = scene_build(table[i].v, QUADS, "", NULL);
         scene_busy(s, "0x2", 0, WB_CLASS_IDLE);
         struct wb_balance b = {.kind = WB_BAL_PERIODIC_BUSY, .this_cpu = 0, .exec_cpu = 0, .dst = 0};
         b.sd = s->rq[0].sd; /* 4 CPUs: 4 ms, at HZ 250 a jiffy */
@@ -145,7 +136,7 @@ static void a_pick_forgets_who_yielded(void **state)
 {
     (void)state;
     for (enum fair_release v = FAIR_5_4; v <= FAIR_6_1; v++) {
-        struct wb_sim *s = build(v, DUALS, "0", NULL);
+        struct wb_sim *s = scene_build(v, DUALS, "0", NULL);
         struct fair_rq *r = fair_rq(&s->rq[0]);
         struct fair_task *curr = r->curr;
         struct wb_task *far = fake_task(s, 0, 0);
@@ -167,7 +158,7 @@ static void real_time_wakees_leave_a_last_buddy(void **state)
 {
     (void)state;
     for (enum fair_release v = FAIR_2_6_35; v <= FAIR_5_4; v++) {
-        struct wb_sim *s = build(v, DUALS, "0x9", NULL);
+        struct wb_sim *s = scene_build(v, DUALS, "0x9", NULL);
         struct fair_rq *r = fair_rq(&s->rq[0]);
         struct fair_task *curr = r->curr;
         struct wb_task *rt = fake_task_of_class(s, 0, 0, WB_CLASS_STOP);
@@ -188,7 +179,7 @@ static void exits_do_not_pull(void **state)
     (void)state;
     static const enum fair_release versions[] = {FAIR_2_6_35, FAIR_5_4, FAIR_6_18};
     for (size_t i = 0; i < WB_ARRAY_SIZE(versions); i++) {
-        struct wb_sim *s = build(versions[i], DUALS, "0", NULL);
+        struct wb_sim *s = scene_build(versions[i], DUALS, "0", NULL);
         struct wb_task *parent = fake_task(s, 2, 0);
         fair_task(parent)->is_new = false;
         struct wb_wakeup w = {.task = parent, .this_cpu = 0, .prev_cpu = 2, .flags = WB_WF_SYNC};
@@ -215,7 +206,7 @@ static void delayed_sleepers_beside_a_sync_waker(void **state)
                  {FAIR_6_18, NULL, 1},
                  {FAIR_6_18, "policy.sync_skips_delayed=false", 2}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, DUALS, "0x2", table[i].set); /* waker and a sleeper */
+        struct wb_sim *s = scene_build(table[i].v, DUALS, "0x2", table[i].set); /* waker and a sleeper */
         fair_rq(&s->rq[0])->nr_delayed = 1;
         struct wb_task *wakee = fake_task(s, 2, 0);
         fair_task(wakee)->is_new = false;
@@ -233,7 +224,7 @@ static void delayed_sleepers_in_the_runnable_load(void **state)
     (void)state;
     static const enum fair_release versions[] = {FAIR_6_12, FAIR_6_18};
     for (size_t i = 0; i < WB_ARRAY_SIZE(versions); i++) {
-        struct wb_sim *s = build(versions[i], DUALS, "0x2", NULL);
+        struct wb_sim *s = scene_build(versions[i], DUALS, "0x2", NULL);
         struct fair_rq *r = fair_rq(&s->rq[0]);
         struct fair_task *sleeper = r->tail == r->curr ? r->head : r->tail;
         sleeper->delayed = true;
@@ -260,7 +251,7 @@ static void nice_of_a_waiting_task(void **state)
         bool resched;
     } table[] = {{FAIR_2_6_36, true}, {FAIR_5_4, true}, {FAIR_5_15, false}, {FAIR_6_18, false}};
     for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
-        struct wb_sim *s = build(table[i].v, DUALS, "0x2", NULL);
+        struct wb_sim *s = scene_build(table[i].v, DUALS, "0x2", NULL);
         struct fair_rq *r = fair_rq(&s->rq[0]);
         struct wb_task *waits = r->head == r->curr ? r->tail->t : r->head->t;
         s->rq[0].need_resched = false;
@@ -268,7 +259,7 @@ static void nice_of_a_waiting_task(void **state)
         fair_task_changed(fake_exec(s, 0), waits);
         if (s->rq[0].need_resched != table[i].resched) fail_msg("row %zu", i);
         fake_free(s);
-        s = build(table[i].v, DUALS, "0", NULL);
+        s = scene_build(table[i].v, DUALS, "0", NULL);
         s->rq[0].need_resched = false;
         s->rq[0].curr->nice = 5;
         fair_task_changed(fake_exec(s, 0), s->rq[0].curr);
@@ -286,7 +277,7 @@ static void newly_idle_cpus_refresh_idle_loads(void **state)
     (void)state;
     for (enum fair_release v = FAIR_5_4; v < FAIR_RELEASES; v++) {
         for (int looked = 0; looked < 2; looked++) {
-            struct wb_sim *s = build(v, QUADS, looked ? "1x2" : "1", NULL);
+            struct wb_sim *s = scene_build(v, QUADS, looked ? "1x2" : "1", NULL);
             struct fair_sim *f = s->policy;
             struct wb_balance b = {.kind = WB_BAL_NEWIDLE, .this_cpu = 0, .exec_cpu = 0, .dst = 0, .src = WB_NO_CPU};
             struct wb_exec *x = fake_exec(s, 0);
@@ -307,7 +298,7 @@ static void preemptible_builds_pull_one(void **state)
     (void)state;
     for (enum fair_release v = FAIR_2_6_35; v < FAIR_RELEASES; v++) {
         for (int one = 0; one < 2; one++) {
-            struct wb_sim *s = build(v, QUADS, "1x5", one ? "policy.newidle_one=true" : NULL);
+            struct wb_sim *s = scene_build(v, QUADS, "1x5", one ? "policy.newidle_one=true" : NULL);
             for (struct fair_task *p = fair_rq(&s->rq[1])->head; p; p = p->next)
                 p->exec_start = fair_rq(&s->rq[1])->clock - 1000000;
             struct wb_balance b = {.kind = WB_BAL_NEWIDLE, .this_cpu = 0, .exec_cpu = 0, .dst = 0, .src = 1};
