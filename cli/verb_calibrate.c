@@ -13,6 +13,7 @@
 #include "calib.h"
 #include "calib_agree.h"
 #include "exit_code.h"
+#include "exp_export.h"
 #include "host_profile.h"
 #include "options.h"
 #include "output.h"
@@ -184,8 +185,8 @@ static json_t *row_json(const struct calib_row *r)
                                        [WB_UNIT_RATIO] = "1"};
     double scale = r->unit == WB_UNIT_TIME ? 1e-12 : r->unit == WB_UNIT_RATIO ? 1e-6 : 1;
     return json_pack("{s:s,s:s,s:o,s:o,s:o,s:b,s:s}", "key", r->key, "unit", unit[r->unit], "value",
-                     real_json_number(r->value * scale), "lo", real_json_number(r->lo * scale), "hi",
-                     real_json_number(r->hi * scale), "fitted", r->fitted, "method", r->method);
+                     exp_json_number(r->value * scale), "lo", exp_json_number(r->lo * scale), "hi",
+                     exp_json_number(r->hi * scale), "fitted", r->fitted, "method", r->method);
 }
 
 /* Cells of single exits around the median: [share, seconds] each. */
@@ -194,7 +195,7 @@ static json_t *quantiles_json(const struct calib *c, uint32_t i)
     json_t *list = json_array();
     for (uint32_t k = 0; k < c->idle[i].nquantiles; k++)
         json_array_append_new(
-            list, json_pack("[f,o]", probe_cell_weight[k] / 100.0, real_json_number(c->idle[i].quantile[k] * 1e-9)));
+            list, json_pack("[f,o]", probe_cell_weight[k] / 100.0, exp_json_number(c->idle[i].quantile[k] * 1e-9)));
     return list;
 }
 
@@ -202,9 +203,9 @@ static json_t *quantiles_json(const struct calib *c, uint32_t i)
 static json_t *figure_json(const struct probe_figure *f)
 {
     json_t *values = json_array();
-    for (uint32_t i = 0; i < f->n; i++) json_array_append_new(values, real_json_number(f->sample[i]));
-    return json_pack("{s:s,s:o,s:o,s:o,s:i,s:o}", "name", f->name, "median", real_json_number(f->median), "lo",
-                     real_json_number(f->lo), "hi", real_json_number(f->hi), "samples", (int)f->n, "values", values);
+    for (uint32_t i = 0; i < f->n; i++) json_array_append_new(values, exp_json_number(f->sample[i]));
+    return json_pack("{s:s,s:o,s:o,s:o,s:i,s:o}", "name", f->name, "median", exp_json_number(f->median), "lo",
+                     exp_json_number(f->lo), "hi", exp_json_number(f->hi), "samples", (int)f->n, "values", values);
 }
 
 static json_t *calib_json(const struct calib *c, const struct probe_set *p, const struct host_load *load)
@@ -214,20 +215,20 @@ static json_t *calib_json(const struct calib *c, const struct probe_set *p, cons
     for (uint32_t i = 0; i < c->n; i++) json_array_append_new(rows, row_json(&c->row[i]));
     for (uint32_t i = 0; i < c->ntargets; i++)
         json_array_append_new(fit, json_pack("{s:s,s:o,s:o,s:o,s:o}", "probe", c->target[i].name, "measured",
-                                             real_json_number(c->target[i].measured * 1e-9), "lo",
-                                             real_json_number(c->target[i].lo * 1e-9), "hi",
-                                             real_json_number(c->target[i].hi * 1e-9), "simulated",
-                                             real_json_number(c->target[i].simulated * 1e-9)));
+                                             exp_json_number(c->target[i].measured * 1e-9), "lo",
+                                             exp_json_number(c->target[i].lo * 1e-9), "hi",
+                                             exp_json_number(c->target[i].hi * 1e-9), "simulated",
+                                             exp_json_number(c->target[i].simulated * 1e-9)));
     for (uint32_t i = 0; i < c->nidle; i++)
         json_array_append_new(
-            idle, json_pack("{s:o,s:o,s:o,s:o,s:o}", "after", real_json_number(c->idle[i].after_ns * 1e-9), "exit",
-                            real_json_number(c->idle[i].exit_ns * 1e-9), "lo", real_json_number(c->idle[i].lo * 1e-9),
-                            "hi", real_json_number(c->idle[i].hi * 1e-9), "around", quantiles_json(c, i)));
+            idle, json_pack("{s:o,s:o,s:o,s:o,s:o}", "after", exp_json_number(c->idle[i].after_ns * 1e-9), "exit",
+                            exp_json_number(c->idle[i].exit_ns * 1e-9), "lo", exp_json_number(c->idle[i].lo * 1e-9),
+                            "hi", exp_json_number(c->idle[i].hi * 1e-9), "around", quantiles_json(c, i)));
     for (uint32_t i = 0; i < p->n; i++) json_array_append_new(probes, figure_json(&p->figure[i]));
     for (uint32_t i = 0; i < p->nmissing; i++) json_array_append_new(missing, json_string(p->missing[i]));
     return json_pack("{s:s,s:s,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:s,s:s}", "schema", "wakebal.calibration/1",
                      "date", c->date, "fingerprint", c->host.fingerprint, "kernel", c->kernel_base, "rounds",
-                     (int)p->rounds, "costs", rows, "idle", idle, "fit", fit, "chi2", real_json_number(c->chi2),
+                     (int)p->rounds, "costs", rows, "idle", idle, "fit", fit, "chi2", exp_json_number(c->chi2),
                      "probes", probes, "left_out", missing, "load", host_load_json(load), "converged", c->converged,
                      "worst_stage", c->stage ? c->stage : "", "farthest_off",
                      c->stage ? c->target[c->farthest].name : "");

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "conform.h"
+#include "exp_export.h"
 
 static void put(json_t *o, const char *key, uint64_t v)
 {
@@ -10,8 +11,7 @@ static void put(json_t *o, const char *key, uint64_t v)
 
 static void put_text(json_t *o, const char *key, const char *text)
 {
-    json_t *s = json_string(text); /* NULL: not UTF-8 */
-    json_object_set_new(o, key, s ? s : json_string("?"));
+    json_object_set_new(o, key, exp_json_text(text));
 }
 
 json_t *trace_health_json(const struct trace *t, const struct trace_health *h)

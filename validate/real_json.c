@@ -3,21 +3,16 @@
 #include <math.h>
 #include <string.h>
 
-json_t *real_json_number(double v)
-{
-    if (!isfinite(v)) return json_null();
-    if (v == floor(v) && fabs(v) < 9007199254740992.0) return json_integer((json_int_t)v);
-    return json_real(v);
-}
+#include "exp_export.h"
 
 static void put(json_t *o, const char *key, double v)
 {
-    json_object_set_new(o, key, real_json_number(v));
+    json_object_set_new(o, key, exp_json_number(v));
 }
 
 static void put_text(json_t *o, const char *key, const char *text)
 {
-    json_object_set_new(o, key, text ? json_string(text) : json_null());
+    json_object_set_new(o, key, exp_json_text(text));
 }
 
 /* CPU lists as text: "0-3", or null when they are free. */
@@ -131,17 +126,6 @@ json_t *real_spec_json(const struct real_spec *s)
     return o;
 }
 
-static json_t *hist_json(const struct wb_hist *h)
-{
-    json_t *bins = json_array();
-    for (uint32_t i = 0; i < WB_HIST_BUCKETS; i++)
-        if (h->bucket[i])
-            json_array_append_new(bins, json_pack("[I,I,I]", (json_int_t)wb_hist_bucket_first(i),
-                                                  (json_int_t)wb_hist_bucket_last(i) + 1, (json_int_t)h->bucket[i]));
-    return json_pack("{s:i,s:i,s:s,s:o}", "base", 2, "buckets_per_octave", 1 << WB_HIST_BITS, "unit", "ps", "bins",
-                     bins);
-}
-
 static json_t *latency_json(const char *name, const struct wb_hist *h)
 {
     static const struct {
@@ -157,7 +141,7 @@ static json_t *latency_json(const char *name, const struct wb_hist *h)
     for (size_t i = 0; i < WB_ARRAY_SIZE(q); i++)
         put(o, q[i].name, h->count ? (double)wb_hist_quantile(h, q[i].ppm) * 1e-12 : NAN);
     put(o, "max", h->count ? (double)h->max * 1e-12 : NAN);
-    json_object_set_new(o, "hist", hist_json(h));
+    json_object_set_new(o, "hist", exp_json_hist(h));
     return o;
 }
 
@@ -196,8 +180,8 @@ static json_t *windows_json(const struct real_result *r)
     json_t *o = json_object(), *rate = json_array(), *together = json_array();
     double one, two, mixed;
     for (uint32_t i = 0; i < r->window_n; i++) {
-        json_array_append_new(rate, real_json_number(r->window[i].ops / ((double)r->window_ns * 1e-9)));
-        json_array_append_new(together, real_json_number(r->window[i].together));
+        json_array_append_new(rate, exp_json_number(r->window[i].ops / ((double)r->window_ns * 1e-9)));
+        json_array_append_new(together, exp_json_number(r->window[i].together));
     }
     real_window_modes(r, &one, &two, &mixed);
     put(o, "width_s", (double)r->window_ns * 1e-9);

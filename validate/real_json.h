@@ -12,8 +12,6 @@
 #include "host_load.h"
 #include "real.h"
 
-/* A finite number, or null. */
-json_t *real_json_number(double v);
 json_t *real_spec_json(const struct real_spec *s);
 /* before, after: the machine's other load; NULL = not looked at. */
 json_t *real_result_json(const struct real_spec *s, const struct real_result *r, const struct host_load *before,

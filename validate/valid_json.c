@@ -5,16 +5,17 @@
 #include <string.h>
 
 #include "exp_costs.h"
+#include "exp_export.h"
 #include "exp_file.h"
 #include "real_json.h"
 #include "valid.h"
 
 static json_t *prediction_json(const struct valid_case *c)
 {
-    json_t *o = json_pack("{s:o,s:o,s:o,s:o}", "value", real_json_number(c->mean), "lo", real_json_number(c->lo), "hi",
-                          real_json_number(c->hi), "together", real_json_number(c->mode_together));
+    json_t *o = json_pack("{s:o,s:o,s:o,s:o}", "value", exp_json_number(c->mean), "lo", exp_json_number(c->lo), "hi",
+                          exp_json_number(c->hi), "together", exp_json_number(c->mode_together));
     for (int k = 0; k < VALID_TOGETHER; k++)
-        json_object_set_new(o, valid_figures[k].name, real_json_number(c->figure[k].predicted));
+        json_object_set_new(o, valid_figures[k].name, exp_json_number(c->figure[k].predicted));
     json_object_set_new(o, "reason", json_string(c->reason));
     return o;
 }
@@ -22,7 +23,7 @@ static json_t *prediction_json(const struct valid_case *c)
 static json_t *runs_json(const double *v, uint32_t n)
 {
     json_t *runs = json_array();
-    for (uint32_t i = 0; i < n; i++) json_array_append_new(runs, real_json_number(v[i]));
+    for (uint32_t i = 0; i < n; i++) json_array_append_new(runs, exp_json_number(v[i]));
     return runs;
 }
 
@@ -31,9 +32,9 @@ static json_t *runs_json(const double *v, uint32_t n)
 static json_t *measurement_json(const struct valid_case *c)
 {
     json_t *o =
-        json_pack("{s:o,s:o,s:o,s:o,s:i,s:o}", "median", real_json_number(c->median), "p10", real_json_number(c->p10),
-                  "p90", real_json_number(c->p90), "runs", runs_json(c->real, c->rounds), "dropped", (int)c->dropped,
-                  "together", real_json_number(c->real_mode_together));
+        json_pack("{s:o,s:o,s:o,s:o,s:i,s:o}", "median", exp_json_number(c->median), "p10", exp_json_number(c->p10),
+                  "p90", exp_json_number(c->p90), "runs", runs_json(c->real, c->rounds), "dropped", (int)c->dropped,
+                  "together", exp_json_number(c->real_mode_together));
     json_object_set_new(o, "moved", json_integer(c->moved));
     json_object_set_new(o, "line_ns", runs_json(c->line_ns, c->rounds));
     return o;
@@ -47,8 +48,8 @@ static json_t *figures_json(const struct valid_case *c)
         const struct valid_figure *f = &c->figure[k];
         json_object_set_new(list, valid_figures[k].name,
                             json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "unit", valid_figures[k].unit, "predicted",
-                                      real_json_number(f->predicted), "median", real_json_number(f->median), "p10",
-                                      real_json_number(f->p10), "p90", real_json_number(f->p90), "runs",
+                                      exp_json_number(f->predicted), "median", exp_json_number(f->median), "p10",
+                                      exp_json_number(f->p10), "p90", exp_json_number(f->p90), "runs",
                                       runs_json(f->real, c->rounds), "right",
                                       f->scored ? json_boolean(f->right) : json_null()));
     }
@@ -72,10 +73,10 @@ static json_t *case_json(const struct valid_case *c, bool measured)
     json_object_set_new(o, "measured", c->scored ? measurement_json(c) : json_null());
     if (c->scored)
         json_object_set_new(o, "score",
-                            json_pack("{s:o,s:b,s:b,s:b,s:i,s:b,s:o}", "error", real_json_number(c->error), "right",
+                            json_pack("{s:o,s:b,s:b,s:b,s:i,s:b,s:o}", "error", exp_json_number(c->error), "right",
                                       c->right, "in_range", c->by_range, "covered", c->covered, "runs_covered",
                                       (int)c->runs_covered, "bimodal", c->bimodal, "band",
-                                      real_json_number(valid_classes[c->klass].band)));
+                                      exp_json_number(valid_classes[c->klass].band)));
     if (c->scored) json_object_set_new(o, "figures", figures_json(c));
     return o;
 }
@@ -112,16 +113,16 @@ json_t *valid_json(const struct valid_set *v, const struct valid_env *env, bool 
                           env->kernel, "replications", (int)env->replications);
     if (env->scale)
         json_object_set_new(o, "scaled",
-                            json_pack("{s:s,s:o}", "key", env->scale, "by", real_json_number(env->scale_key)));
+                            json_pack("{s:s,s:o}", "key", env->scale, "by", exp_json_number(env->scale_key)));
     if (measured) {
         json_object_set_new(o, "predictions_sha256", json_string(v->hash));
         json_object_set_new(o, "summary",
                             json_pack("{s:i,s:i,s:o,s:i,s:i,s:i,s:i,s:i}", "scored", (int)v->scored, "right",
-                                      (int)v->right, "median_error", real_json_number(v->median_error), "covered",
+                                      (int)v->right, "median_error", exp_json_number(v->median_error), "covered",
                                       (int)v->covered, "runs", (int)v->runs, "runs_covered", (int)v->runs_covered,
                                       "inversions", (int)v->inversions, "pairs", (int)v->pairs));
     }
-    if (measured) json_object_set_new(o, "line_ns_calibrated", real_json_number(v->line_ns));
+    if (measured) json_object_set_new(o, "line_ns_calibrated", exp_json_number(v->line_ns));
     if (measured) json_object_set_new(o, "figures", counts_json(v));
     json_object_set_new(o, "cases", list);
     json_object_set_new(o, "costs", costs_json(env));

@@ -31,6 +31,7 @@ int exp_export_data(FILE *out, struct exp_result *const *res, size_t n) WB_MUST_
 json_t *exp_json_result(const struct exp_result *res, bool keep_samples);
 json_t *exp_json_text(const char *text); /* null for NULL; broken UTF-8 repaired */
 json_t *exp_json_number(double v); /* null for NAN and infinities; an integer when it is a whole number below 2^53 */
+json_t *exp_json_hist(const struct wb_hist *h);         /* its filled buckets as [first, last + 1, count], ps */
 int exp_json_write(FILE *out, json_t *doc) WB_MUST_USE; /* steals doc */
 
 #endif

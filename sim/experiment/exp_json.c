@@ -31,7 +31,7 @@ static json_t *numbers(const double *v, size_t n)
     return a;
 }
 
-static json_t *hist_json(const struct wb_hist *h)
+json_t *exp_json_hist(const struct wb_hist *h)
 {
     json_t *bins = json_array();
     for (uint32_t i = 0; i < WB_HIST_BUCKETS; i++)
@@ -47,7 +47,7 @@ static void add_hist(json_t *o, const struct wb_hist *h)
     json_object_set_new(o, "p50", h->count ? json_real((double)wb_hist_quantile(h, 500000) * 1e-12) : json_null());
     json_object_set_new(o, "p99", h->count ? json_real((double)wb_hist_quantile(h, 990000) * 1e-12) : json_null());
     json_object_set_new(o, "max", h->count ? json_real((double)h->max * 1e-12) : json_null());
-    json_object_set_new(o, "hist", hist_json(h));
+    json_object_set_new(o, "hist", exp_json_hist(h));
 }
 
 static void add_windows(json_t *o, const struct exp_metric *m, const struct exp_result *res, bool all)
