@@ -237,6 +237,9 @@ static void print_all(const struct cli_options *o, const struct conform_result *
     struct out_style s = out_style(o, 1);
     printf("%s: %s on \"%s\"%s\n", r->trace->path, r->kernel, r->machine,
            r->machine_assumed ? " (assumed: the recording does not say; give -m or --topology)" : "");
+    if (r->kernel_near)
+        printf("The recording's kernel, %s, is not modelled: the rules of %s stand for it\n", r->trace->kernel,
+               r->kernel);
     trace_table_print(o, r->trace, &r->health);
     printf("%" PRIu64 " wakeups; the state is known for %.1f %% of those scored\n\n", r->wakeups,
            100.0 * (double)r->total.known / (double)WB_MAX(r->total.known + r->total.derived, 1u));

@@ -136,7 +136,7 @@ struct conform_result {
     struct trace *trace;
     struct trace_health health;
     char machine[256], kernel[64];
-    bool machine_assumed;
+    bool machine_assumed, kernel_near; /* kernel_near: the recording's version is not modelled, this one is nearest */
     uint32_t ncpus;
     uint64_t wakeups, count[CONFORM_KINDS];
     struct conform_tally total, by_kind[CONFORM_SCORED], fork;

@@ -174,6 +174,23 @@ static void try_caches(struct trial *t)
     }
 }
 
+/* Searches bounded by idle time against their cost (SIS_PROP): as short as they get, and without a bound. */
+static void try_budget(struct trial *t)
+{
+    struct conform *c = t->c;
+    struct fair_rq *mine = fair_rq(wb_rq(c->s, t->q->w.this_cpu));
+    uint64_t *cost = &c->f->pl.seat[t->q->w.this_cpu].scan_cost, idle = mine->avg_idle;
+    if (!fair_on(c->f, FAIR_F_SIS_PROP)) return;
+    *cost = UINT64_MAX / 16;
+    note(t, CONFORM_F_DEPTH, ask(c, t->q).cpu);
+    *cost = 0;
+    mine->avg_idle = UINT64_MAX / 16 / TRACE_CPUS;
+    mine->wake_avg_idle = mine->avg_idle;
+    mine->wake_stamp = UINT64_MAX;
+    note(t, CONFORM_F_DEPTH, ask(c, t->q).cpu);
+    mine->avg_idle = idle;
+}
+
 static void try_recent(struct trial *t)
 {
     struct conform *c = t->c;
@@ -251,8 +268,9 @@ static void try_pack(struct trial *t)
     c->f->pl.pack.limit = limit;
 }
 
-static void (*const trials[])(struct trial *t) = {try_sync,    try_wide,    try_caches,  try_load,      try_recent,
-                                                  try_delayed, try_leaving, try_pending, try_under_way, try_pack};
+static void (*const trials[])(struct trial *t) = {try_sync,    try_wide,      try_caches,  try_budget,
+                                                  try_load,    try_recent,    try_delayed, try_leaving,
+                                                  try_pending, try_under_way, try_pack};
 
 void conform_ask(struct conform *c, const struct conform_question *q, struct conform_answer *a)
 {
@@ -275,9 +293,10 @@ cpu_id conform_ask_again(struct conform *c, const struct conform_question *q)
 void conform_apply(struct conform *c, const struct conform_question *q)
 {
     if (q->w.task->delayed) return;
-    cpu_id recent = fair_task(q->w.task)->pl.recent_used_cpu;
+    cpu_id recent = fair_task(q->w.task)->pl.recent_used_cpu, waker = waker_of(c, q)->pl.recent_used_cpu;
     (void)place(c, q);
     if (fair_task(q->w.task)->pl.recent_used_cpu != recent) c->past[q->wakee].recent_known = true;
+    if (q->waker && waker_of(c, q)->pl.recent_used_cpu != waker) c->past[q->waker].recent_known = true;
 }
 
 /* ---- forks ---- */

@@ -33,6 +33,7 @@ static int choose_kernel(struct conform *c, struct wb_diag *d)
         (void)snprintf(r->kernel, sizeof r->kernel, "%s", c->o->kernel);
     else if (!trace_kernel(c->t, r->kernel, sizeof r->kernel))
         r->kernel[0] = '\0';
+    r->kernel_near = !c->o->kernel && trace_kernel_is_near(c->t);
     if (r->kernel[0]) return 0;
     wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){.file = c->t->path}, "give it: --kernel linux-6.12",
                 "the recording does not say which kernel made it");
@@ -62,20 +63,50 @@ static bool skips_delayed(const struct conform *c)
     return !strcmp(c->r->kernel, "linux-6.12") && sscanf(c->t->kernel, "6.12.%u", &patch) == 1 && patch >= 37;
 }
 
+/* Versions between 5.4 and 5.15 (8 to 14): 5.15 with their placement, and searches bounded as they had it. */
+static size_t add_placement(const struct conform *c, bool features, struct wb_override *item)
+{
+    unsigned minor;
+    size_t n = 0;
+    if (c->o->kernel || strcmp(c->r->kernel, "linux-5.15") != 0 || sscanf(c->t->kernel, "5.%u", &minor) != 1 ||
+        minor > 14)
+        return 0;
+    item[n++] =
+        (struct wb_override){.key = "policy.placement", .value = minor < 12 ? "5.10" : "5.13", .from = "recording"};
+    if (!features)
+        item[n++] = (struct wb_override){
+            .key = "policy.features", .value = "[ \"SIS_PROP\", \"NO_SIS_UTIL\" ]", .from = "recording"};
+    return n;
+}
+
+/* What no synthetic string says of the recorded machine. Returns how many. */
+static size_t add_columns(const struct conform *c, struct wb_override *item, char *text[TRACE_COLUMNS])
+{
+    size_t n = 0;
+    for (int i = 0; i < TRACE_COLUMNS && !c->o->machine && !c->t->own_machine[0]; i++) {
+        text[i] = trace_machine_column(c->t, (enum trace_column)i);
+        if (text[i])
+            item[n++] = (struct wb_override){.key = trace_column_key[i], .value = text[i], .from = "recording"};
+    }
+    return n;
+}
+
 static int load(struct conform *c, const struct wb_key_registry *keys, struct wb_diag *d)
 {
-    char features[2048];
-    struct wb_override *item = calloc(c->o->set_n + 2, sizeof *item);
-    size_t n = 0;
+    char features[2048], *column[TRACE_COLUMNS] = {NULL};
+    struct wb_override *item = calloc(c->o->set_n + 4 + TRACE_COLUMNS, sizeof *item);
     if (!item) return -1;
+    size_t n = add_columns(c, item, column);
     choose_features(c, features, sizeof features);
     if (features[0]) item[n++] = (struct wb_override){.key = "policy.features", .value = features, .from = "recording"};
+    n += add_placement(c, features[0], item + n);
     if (skips_delayed(c))
         item[n++] = (struct wb_override){.key = "policy.sync_skips_delayed", .value = "true", .from = "recording"};
     for (size_t i = 0; i < c->o->set_n; i++) item[n++] = c->o->set[i];
     struct wb_overrides over = {.item = item, .n = n, .machine = c->r->machine, .kernel = c->r->kernel};
     c->scenario = wb_scenario_load("hog", keys, &over, d);
     free(item);
+    for (int i = 0; i < TRACE_COLUMNS; i++) free(column[i]);
     if (!c->scenario) return -1;
     c->cfg = wb_scenario_config(c->scenario);
     return 0;

@@ -124,6 +124,7 @@ static void first_state(struct conform *c, const struct trace_section *s)
         uint32_t runner = e->kind == TRACE_SWITCH ? e->task : e->by;
         if (!cpu_seen[e->cpu]) {
             cpu_seen[e->cpu] = true;
+            c->unknown[e->cpu] = c->t->lines.overwritten > 0; /* its buffer begins here, the others' elsewhere */
             seen[runner] = true;
             if (runner && !conform_task(c, runner)->on_cpu) {
                 fair_task(conform_task(c, runner))->is_new = !c->past[runner].met;

@@ -11,6 +11,8 @@
 
 const struct trace_health_text trace_health_text[TRACE_H_N] = {
     [TRACE_H_LOST] = {"lost-event marks", "the recorder dropped events; the CPU's state is unknown after each", true},
+    [TRACE_H_OVERWRITTEN] = {"overwritten events",
+                             "the ring buffer was full: nothing is scored until each CPU has been heard of", true},
     [TRACE_H_FROM_IDLE] = {"missing switches from idle", "a task ran on a CPU that had gone idle; put in", true},
     [TRACE_H_SWITCH] = {"other missing switches", "another task ran than the last switch said; put in", true},
     [TRACE_H_TWO_CPUS] = {"task on two CPUs", "came to a CPU while it ran on another; the other is unknown then", true},
@@ -252,6 +254,7 @@ int trace_infer(struct trace *t, struct trace_health *h)
         end_section(&w, sec);
     }
     h->count[TRACE_H_LOST] = t->lines.lost_marks;
+    h->count[TRACE_H_OVERWRITTEN] = t->lines.overwritten;
     h->count[TRACE_H_DAMAGED] = t->lines.damaged;
     h->count[TRACE_H_NO_WAKING] = unannounced(t);
     h->count[TRACE_H_CUT] = t->lines.cut;

@@ -12,6 +12,7 @@
 
 enum trace_health_row {
     TRACE_H_LOST,        /* marks of lost events */
+    TRACE_H_OVERWRITTEN, /* events that a full ring buffer overwrote: CPUs begin at different times */
     TRACE_H_FROM_IDLE,   /* missing switches from idle to a task: put in */
     TRACE_H_SWITCH,      /* other missing switches: put in */
     TRACE_H_TWO_CPUS,    /* a task came to a CPU while it ran on another */

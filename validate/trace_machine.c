@@ -1,8 +1,9 @@
 /*
- * trace_machine.c - the machine of a recording as an hwloc synthetic string, from its "### topo" notes.
+ * trace_machine.c - the machine and the kernel of a recording, from its notes or from perf's header.
  *
- * Symmetric machines only, as synthetic strings are: equal packages, caches, cores; a node for each package or one for
- * all.
+ * A symmetric machine is told as an hwloc synthetic string: equal packages, caches, cores; a node for each package or
+ * one for all. Any other (nodes within a package, unequal packages) is told as the columns of machine.table. CPUs that
+ * were offline are left out where they come last; kernels number CPUs so that maxcpus= leaves out the last ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -76,19 +77,99 @@ static bool from_notes(const struct trace *t, char *buf, size_t n)
     return len > 0 && (size_t)len < n && (nodes == 1 || per_pack);
 }
 
+/* Offline at the end: they are no part of the machine. */
+static uint32_t told(const struct trace *t)
+{
+    uint32_t n = t->nplaces;
+    while (n && !t->place[n - 1].core[0]) n--;
+    return WB_MAX(n, t->ncpus);
+}
+
 bool trace_machine(const struct trace *t, char *buf, size_t n)
 {
     if (from_notes(t, buf, n)) return true;
-    (void)snprintf(buf, n, "[numa] pack:1 l3:1 core:%u pu:1", t->ncpus);
+    uint32_t cpus = told(t);
+    (void)snprintf(buf, n, "[numa] pack:1 l3:1 core:%u pu:1", cpus);
+    for (uint32_t i = 0; i < cpus; i++)
+        if (cpus > t->nplaces || !t->place[i].core[0]) return false;
+    return cpus > 0;
+}
+
+const char *const trace_column_key[TRACE_COLUMNS] = {"machine.table.core", "machine.table.l3", "machine.table.package",
+                                                     "machine.table.node"};
+
+/* A number for each distinct text of a column, in the order of CPUs; nodes as they are. */
+static uint32_t number_in(const struct trace *t, size_t column, uint32_t cpu)
+{
+    const char *mine = (const char *)&t->place[cpu] + column;
+    uint32_t k = 0, n = 0;
+    if (column == COLUMN(node)) return (uint32_t)number(mine);
+    for (; strcmp((const char *)&t->place[k] + column, mine) != 0; k++) {
+        bool seen = false;
+        for (uint32_t i = 0; i < k && !seen; i++)
+            seen = !strcmp((const char *)&t->place[i] + column, (const char *)&t->place[k] + column);
+        n += !seen;
+    }
+    return n;
+}
+
+char *trace_machine_column(const struct trace *t, enum trace_column which)
+{
+    static const size_t column[TRACE_COLUMNS] = {COLUMN(core), COLUMN(llc), COLUMN(package), COLUMN(node)};
+    char symmetric[8 * TRACE_CPUS], *text = NULL;
+    size_t len = 0;
+    uint32_t cpus = told(t);
+    if (from_notes(t, symmetric, sizeof symmetric) || cpus > t->nplaces) return NULL;
+    for (uint32_t i = 0; i < cpus; i++)
+        if (!t->place[i].core[0]) return NULL;
+    FILE *f = cpus ? open_memstream(&text, &len) : NULL;
+    if (!f) return NULL;
+    for (uint32_t i = 0; i < cpus; i++) fprintf(f, "%s%u", i ? ", " : "[ ", number_in(t, column[which], i));
+    fputs(" ]", f);
+    if (!fclose(f)) return text;
+    free(text);
+    return NULL;
+}
+
+/* Kernel versions whose rules are modelled, newest first: each stands for those from there to the next. Where rules
+ * changed between two of them, `from` is the version with the change. */
+static const struct {
+    uint32_t from; /* major, minor, patch of 2.6: a byte each */
+    const char *profile;
+} modelled[] = {
+#define V(a, b, c) ((a) << 16 | (b) << 8 | (c))
+    {V(6, 15, 0), "linux-6.18"},   {V(6, 12, 0), "linux-6.12"},
+    {V(6, 6, 0), "linux-6.6"},     {V(5, 19, 0), "linux-6.1"}, /* 70fb5ccf2ebb: searches bounded by utilisation */
+    {V(5, 8, 0), "linux-5.15"},    {V(3, 12, 0), "linux-5.4"}, /* 62470419e993: wake_wide */
+    {V(2, 6, 36), "linux-2.6.36"}, {V(2, 6, 35), "linux-2.6.35"},
+    {V(2, 6, 24), "linux-2.6.24"}, {V(2, 6, 23), "linux-2.6.23"},
+};
+
+/* "6.12.117+deb12-cloud-amd64" -> 6.12; the third number counts in 2.6 only. */
+static bool read_version(const char *text, uint32_t *v)
+{
+    unsigned a, b, c = 0;
+    int n = sscanf(text, "%u.%u.%u", &a, &b, &c);
+    if (n < 2 || a > 255 || b > 255 || c > 1000) return false;
+    *v = V(a, b, a == 2 ? WB_MIN(c, 255u) : 0);
+    return true;
+}
+
+bool trace_kernel(const struct trace *t, char *buf, size_t n)
+{
+    uint32_t v;
+    if (t->own_kernel[0]) return (size_t)snprintf(buf, n, "%s", t->own_kernel) < n;
+    if (!read_version(t->kernel, &v)) return false;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(modelled); i++)
+        if (v >= modelled[i].from) return (size_t)snprintf(buf, n, "%s", modelled[i].profile) < n;
     return false;
 }
 
-/* "6.12.117+deb12-cloud-amd64" -> "linux-6.12". */
-bool trace_kernel(const struct trace *t, char *buf, size_t n)
+bool trace_kernel_is_near(const struct trace *t)
 {
-    char *dot, *end = NULL;
-    unsigned long major = strtoul(t->kernel, &dot, 10), minor = *dot == '.' ? strtoul(dot + 1, &end, 10) : 0;
-    if (t->own_kernel[0]) return (size_t)snprintf(buf, n, "%s", t->own_kernel) < n;
-    if (dot == t->kernel || *dot != '.' || end == dot + 1) return false;
-    return (size_t)snprintf(buf, n, "linux-%lu.%lu", major, minor) < n;
+    char profile[64];
+    uint32_t recorded, taken;
+    if (t->own_kernel[0] || !read_version(t->kernel, &recorded) || !trace_kernel(t, profile, sizeof profile))
+        return false;
+    return !read_version(profile + strlen("linux-"), &taken) || taken != recorded;
 }

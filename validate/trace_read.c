@@ -237,7 +237,7 @@ static void read_line(struct reading *r, struct trace_span s, uint32_t number)
         return;
     }
     if (*s.at == '#') {
-        trace_read_own(r->t, (struct trace_span){s.at + 1, s.end});
+        trace_read_comment(r->t, (struct trace_span){s.at + 1, s.end});
         return;
     }
     if (r->stat && is_stat(s)) {
@@ -316,6 +316,9 @@ struct trace *trace_read_text(const char *name, const char *text, size_t len, st
             t, d, name,
             "seconds with a point (trace_clock mono), CPU and task: perf script -F comm,tid,cpu,time,event,trace",
             "lines name scheduler events, but none tells time, CPU and task");
+    if (t->lines.back > 16 && t->lines.back > t->lines.events / 4)
+        return refuse(t, d, name, "times since the start: perf script without --deltatime",
+                      "times go back at more than a quarter of the events: they look like differences");
     if (!t->lines.events)
         return refuse(t, d, name,
                       "record sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task",

@@ -76,6 +76,7 @@ struct trace_lines {
     uint64_t all, events, other, damaged, notes;
     uint64_t lost_marks, lost_events;
     bool cut;             /* the compressed file ends in its middle */
+    uint64_t overwritten; /* events that the ring buffer had no more room for, by its header */
     uint64_t back;        /* events older than the one before on the same CPU */
     uint64_t by_shape[4]; /* ftrace, trace-cmd, perf, latency format */
 };
@@ -118,10 +119,18 @@ struct trace *trace_read_file(const char *path, struct wb_diag *d) WB_MUST_USE;
 struct trace *trace_read_text(const char *name, const char *text, size_t len, struct wb_diag *d) WB_MUST_USE;
 void trace_free(struct trace *t);
 /* The machine it was recorded on as a synthetic string. False: the notes do not say, and one package with one cache is
- * taken. */
+ * taken. True with columns (below): the string has the right number of CPUs only, and the columns say the rest. */
 bool trace_machine(const struct trace *t, char *buf, size_t n);
-/* The kernel profile that recorded it: by the notes of our own traces, else from the version. False: not told. */
+/* A column of machine.table as a list, "[ 0, 0, 1 ]", to be freed by the caller; NULL: the synthetic string says it
+ * all, or the notes say nothing. */
+enum trace_column { TRACE_COLUMN_CORE, TRACE_COLUMN_LLC, TRACE_COLUMN_PACKAGE, TRACE_COLUMN_NODE, TRACE_COLUMNS };
+extern const char *const trace_column_key[TRACE_COLUMNS];
+char *trace_machine_column(const struct trace *t, enum trace_column which);
+/* The kernel profile for what recorded it: by the notes of our own traces, else the newest modelled version that is not
+ * newer in its rules. False: not told, or older than all. */
 bool trace_kernel(const struct trace *t, char *buf, size_t n);
+/* The recording's own version is not modelled: another's rules stand for it. */
+bool trace_kernel_is_near(const struct trace *t);
 
 /* ---- shared by trace_read*.c ---- */
 struct trace_span {
@@ -143,7 +152,11 @@ int trace_read_body(struct trace *t, const struct trace_head *h, struct trace_ev
 uint32_t trace_task_of(struct trace *t, int32_t pid, struct trace_span comm);
 /* Notes. text: after "###". */
 void trace_read_note(struct trace *t, struct trace_span text);
-/* A comment, behind "#": the head of what `wakebal run --trace` writes names machine and kernel. */
+/* Makes t->place long enough for this CPU; false: no memory. */
+bool trace_room_for_place(struct trace *t, uint32_t cpu);
+/* A comment, behind "#": `wakebal run --trace` names machine and kernel, ftrace the CPUs and how much was overwritten,
+ * perf the release, the CPUs and, with -I, their places. */
+void trace_read_comment(struct trace *t, struct trace_span text);
 void trace_read_own(struct trace *t, struct trace_span text);
 bool trace_span_is(struct trace_span s, const char *word);
 bool trace_span_number(struct trace_span *s, int64_t *v); /* reads digits off the front */

@@ -2,9 +2,9 @@
  * trace_read_head.c - who, where, when, what: the part of a line before the event's own fields.
  *
  * Shapes: ftrace text (kernel/trace/trace_output.c trace_print_context), `trace-cmd report` (the same without flags;
- * -l: CPU and flags in one word), `perf script` (comm tid [cpu] time: period system:event:, or pid/tid; the first and
- * the period may be missing). The time is the
- * first word of digits, dot, digits, colon that an event's name follows: names of tasks may hold anything else.
+ * -l: CPU and flags in one word; --ts-diff: a difference behind the time), `perf script` (comm tid [cpu] time: period
+ * system:event:, or pid/tid; the first and the period may be missing). The time is the first word of digits, dot,
+ * digits, colon that an event's name follows: names of tasks may hold anything else.
  */
 #include "trace_read.h"
 
@@ -84,10 +84,17 @@ static struct trace_span skip_period(struct trace_span s)
     return at > s.at && at < s.end && *at == ' ' ? trim((struct trace_span){at, s.end}) : s;
 }
 
+/* trace-cmd report --ts-diff: "(+5000)", the time since the line before. */
+static struct trace_span skip_difference(struct trace_span s)
+{
+    const char *close = s.at < s.end && *s.at == '(' ? memchr(s.at, ')', (size_t)(s.end - s.at)) : NULL;
+    return close && s.at[1] == '+' ? trim((struct trace_span){close + 1, s.end}) : s;
+}
+
 /* "sched_waking: ..." or "sched:sched_waking: ..." */
 static bool read_event(struct trace_span rest, struct trace_head *h)
 {
-    rest = skip_period(trim(rest));
+    rest = skip_period(skip_difference(trim(rest)));
     const char *at = rest.at, *name = at;
     while (at < rest.end && is_word(*at)) at++;
     if (at == name || at == rest.end || *at != ':') return false;

@@ -22,6 +22,22 @@ static void copy(char *to, size_t n, struct trace_span s)
     to[len] = 0;
 }
 
+bool trace_room_for_place(struct trace *t, uint32_t cpu)
+{
+    if (cpu < t->nplaces) return true;
+    struct trace_place *more = realloc(t->place, ((size_t)cpu + 1) * sizeof *more);
+    if (!more) return false;
+    memset(more + t->nplaces, 0, ((size_t)cpu + 1 - t->nplaces) * sizeof *more);
+    t->place = more;
+    t->nplaces = cpu + 1;
+    return true;
+}
+
+static bool is_place(struct trace_span w)
+{
+    return trace_span_is(w, "core") || trace_span_is(w, "pkg") || trace_span_is(w, "llc") || trace_span_is(w, "node");
+}
+
 /* "cpu3 core 2-3 pkg 0-3 llc 0-3" */
 static void note_place(struct trace *t, struct trace_span s)
 {
@@ -30,22 +46,20 @@ static void note_place(struct trace *t, struct trace_span s)
     if (cpu.end - cpu.at < 4 || memcmp(cpu.at, "cpu", 3) != 0) return;
     cpu.at += 3;
     if (!trace_span_number(&cpu, &n) || n < 0 || n >= (int64_t)TRACE_CPUS) return;
-    if ((uint32_t)n >= t->nplaces) {
-        struct trace_place *more = realloc(t->place, ((size_t)n + 1) * sizeof *more);
-        if (!more) return;
-        memset(more + t->nplaces, 0, ((size_t)n + 1 - t->nplaces) * sizeof *more);
-        t->place = more;
-        t->nplaces = (uint32_t)n + 1;
-    }
+    if (!trace_room_for_place(t, (uint32_t)n)) return;
     struct trace_place *p = &t->place[n];
     while (s.at < s.end) {
-        struct trace_span key = word(&s), value = word(&s);
+        struct trace_span key = word(&s), rest = s, value = word(&s);
+        if (is_place(value)) { /* an offline CPU has no siblings */
+            s = rest;
+            continue;
+        }
         if (trace_span_is(key, "core")) copy(p->core, sizeof p->core, value);
         if (trace_span_is(key, "pkg")) copy(p->package, sizeof p->package, value);
         if (trace_span_is(key, "llc")) copy(p->llc, sizeof p->llc, value);
         if (trace_span_is(key, "node")) copy(p->node, sizeof p->node, value);
     }
-    t->ncpus = WB_MAX(t->ncpus, t->nplaces);
+    if (p->core[0]) t->ncpus = WB_MAX(t->ncpus, (uint32_t)n + 1);
 }
 
 static uint32_t number(struct trace_span s)

@@ -25,6 +25,17 @@ const struct fair_place_rules fair_place_rules[FAIR_RELEASES] = {
     [FAIR_6_18] = {LATER, .current_cpu = true, .cluster = true},
 };
 
+/* Between 5.4 and 5.15. One pass for cores and CPUs came with 5.12 (9fe1f127b913), the idle previous CPU's precedence
+ * in wake_affine_idle with 5.11 (d8fcb81f1acf), the wakee's own last CPU as its recent one with 5.15 (89aafd67f28c):
+ * until then it was the CPU from which it had last woken somebody. */
+static const struct {
+    const char *name;
+    struct fair_place_rules rules;
+} between[] = {
+    {"5.10", {CACHES, .fork = FAIR_FORK_TYPES, .kthread_stays = true, .queue_idle = true, .recent_kept = true}},
+    {"5.13", {LATER, .recent_kept = true}},
+};
+
 /* ---- 2.6.23, 2.6.24 ---- */
 
 static void place_by_loads(struct placing *k)
@@ -188,11 +199,19 @@ static uint8_t search_of(const struct wb_config *cfg)
     return FAIR_SEARCH_FIRST;
 }
 
+static const struct fair_place_rules *rules_of(const struct fair_sim *f, const struct wb_config *cfg)
+{
+    const char *word = wb_cfg_has(cfg, "policy.placement") ? wb_cfg_str(cfg, "policy.placement") : "";
+    for (size_t i = 0; i < WB_ARRAY_SIZE(between); i++)
+        if (!strcmp(word, between[i].name)) return &between[i].rules;
+    return &fair_place_rules[f->v->release];
+}
+
 int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d)
 {
     struct fair_sim *f = wb_policy_data(s);
     (void)d;
-    f->pr = &fair_place_rules[f->v->release];
+    f->pr = rules_of(f, cfg);
     bool smt = !wb_cfg_has(cfg, "kernel.sched_smt") || wb_cfg_bool(cfg, "kernel.sched_smt");
     f->pl.smt = smt && wb_topo(s)->nsmt > 1;
     f->pl.wake_idle = fair_given_bool(cfg, "policy.wake_idle", smt);

@@ -38,15 +38,11 @@ static struct conform_result *run(const char *file, const char *kernel, const ch
 static const struct {
     const char *file, *kernel;
 } recordings[] = {
-    {"guest_612_2s2c2t.txt", NULL},
-    {"guest_612_1s8c1t.txt", NULL},
-    {"guest_61_2s2c2t.txt", NULL},
-    {"guest_61_1d2c2t_stall.txt", NULL},
-    {"pair_packed.txt", "linux-6.18-packed"},
-    {"pair_perf.txt", "linux-6.18-packed"},
-    {"pair_hog.txt", "linux-6.18-packed"},
-    {"stream.txt", "linux-6.18-packed"},
-    {"tcp_rr.txt", "linux-6.18-packed"},
+    {"guest_612_2s2c2t.txt", NULL},         {"guest_612_1s8c1t.txt", NULL},
+    {"guest_61_2s2c2t.txt", NULL},          {"guest_61_1d2c2t_stall.txt", NULL},
+    {"guest_510_2s2c2t.txt", NULL},         {"pair_packed.txt", "linux-6.18-packed"},
+    {"pair_perf.txt", "linux-6.18-packed"}, {"pair_hog.txt", "linux-6.18-packed"},
+    {"stream.txt", "linux-6.18-packed"},    {"tcp_rr.txt", "linux-6.18-packed"},
 };
 
 static void describe(FILE *f, const char *file, const struct conform_result *r)
@@ -269,6 +265,22 @@ static void mainline_does_not_pack(void **state)
     conform_free(packed);
 }
 
+/* A kernel between two modelled ones: its placement is 5.15's but for what 5.11, 5.12 and 5.15 changed. */
+static void a_kernel_between_two(void **state)
+{
+    (void)state;
+    struct conform_result *r = run("guest_510_2s2c2t.txt", NULL, NULL),
+                          *later = run("guest_510_2s2c2t.txt", "linux-5.15", NULL);
+    assert_true(r->kernel_near);
+    assert_string_equal(r->kernel, "linux-5.15");
+    assert_true(r->total.known > 90);
+    assert_int_equal(r->total.known_agree, r->total.known);
+    assert_int_equal(r->total.derived_possible, r->total.derived);
+    assert_true(later->total.known_agree < later->total.known);
+    conform_free(r);
+    conform_free(later);
+}
+
 /* The domains that the recorded kernels built are those that the model builds; an older kernel's are others. */
 static void domains_as_recorded(void **state)
 {
@@ -388,6 +400,7 @@ int main(void)
         cmocka_unit_test(own_traces_name_their_kernel),
         cmocka_unit_test(another_feature_disagrees),
         cmocka_unit_test(mainline_does_not_pack),
+        cmocka_unit_test(a_kernel_between_two),
         cmocka_unit_test(domains_as_recorded),
         cmocka_unit_test(wrong_machine_is_refused),
         cmocka_unit_test(other_families_are_refused),

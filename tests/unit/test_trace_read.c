@@ -77,6 +77,8 @@ static const struct shape shapes[] = {
      1000006000, '?', TRACE_WAKEUP, TRACE_CTX_TASK},
     {"  a:9 [120] S-8 [001] 1.000006: sched_switch: a:9 [120] S:8 [120] R ==> b:7 [120] x:5 [120]\n", 8, 8, 5, 1, NO,
      NO, 1000006000, 'R', TRACE_SWITCH, TRACE_CTX_UNKNOWN},
+    {"      rd-101   [000]     1.000005: (+5000)  sched_switch:         rd:101 [120] S ==> swapper/0:0 [120]\n", 101,
+     101, 0, 0, NO, NO, 1000005000, 'S', TRACE_SWITCH, TRACE_CTX_UNKNOWN},
     {"  sh-9 [000] ..... 1.000000: sched_process_fork: comm=sh pid=9 child_comm=sh child_pid=12\n", 9, 9, -1, 0, NO, NO,
      1000000000, '?', TRACE_FORK, TRACE_CTX_TASK},
     {"  sh-9 [000] d..2. 1.000000: sched_stat_runtime: comm=sh pid=9 runtime=5200 [ns] vruntime=9 [ns]\n", 9, 9, -1, 0,
@@ -185,6 +187,117 @@ static void own_topology_comes_back(void **state)
     assert_non_null(t);
     assert_string_equal(t->own_machine, "pack:1 [numa] l3:1 core:4 pu:1");
     trace_free(t);
+}
+
+#define WAKEUP "x-1 [000] d..3. 1.000000: sched_wakeup: comm=y pid=2 prio=120 target_cpu=001\n"
+
+/* ftrace says how many CPUs there are, and that its buffer was full. */
+static void ftrace_head_counts(void **state)
+{
+    (void)state;
+    struct trace *t = read_text("# tracer: nop\n#\n# entries-in-buffer/entries-written: 100/350   #P:8\n" WAKEUP);
+    struct trace_health h;
+    assert_non_null(t);
+    assert_int_equal(t->ncpus, 8);
+    assert_int_equal(trace_infer(t, &h), 0);
+    assert_int_equal(h.count[TRACE_H_OVERWRITTEN], 250);
+    assert_ptr_equal(trace_health_broken(&h), &trace_health_text[TRACE_H_OVERWRITTEN]);
+    trace_health_free(&h);
+    trace_free(t);
+    t = read_text("# entries-in-buffer/entries-written: 350/350   #P:70000\n" WAKEUP);
+    assert_int_equal(t->ncpus, 2);
+    assert_int_equal(t->lines.overwritten, 0);
+    trace_free(t);
+}
+
+/* perf script --header -I. */
+static void perf_head_tells_the_machine(void **state)
+{
+    char text[300];
+    (void)state;
+    struct trace *t =
+        read_text("# ========\n# os release : 6.11.3-arch\n# nrcpus online : 8\n# sibling sockets : 0-3\n"
+                  "# sibling sockets : 4-7\n# sibling threads : 0,2\n# sibling threads : 1,3\n# sibling threads : 4,6\n"
+                  "# sibling threads : 5,7\n# node0 cpu list : 0-3\n# node1 cpu list : 4-7\n# CPU cache info:\n"
+                  "#  L1 Data                 32K [0,2]\n#  L3 Unified           32768K [0-3]\n"
+                  "#  L3 Unified           32768K [4-7]\n" WAKEUP "# sibling threads : 0-7\n");
+    assert_non_null(t);
+    assert_true(trace_machine(t, text, sizeof text));
+    assert_string_equal(text, "pack:2 [numa] l3:1 core:2 pu:2(indexes=0,2,1,3,4,6,5,7)");
+    assert_true(trace_kernel(t, text, sizeof text));
+    assert_string_equal(text, "linux-6.6");
+    assert_true(trace_kernel_is_near(t));
+    trace_free(t);
+    t = read_text("# sibling sockets : 9-3\n# sibling threads : 0-99999\n# node-1 cpu list : x\n" WAKEUP);
+    assert_int_equal(t->nplaces, 0);
+    trace_free(t);
+}
+
+/* Two nodes in one package, another package of one CPU: no synthetic string has that. The last CPU is offline. */
+static void odd_machines_are_tables(void **state)
+{
+    static const char *const want[TRACE_COLUMNS] = {"[ 0, 0, 1, 2, 3 ]", "[ 0, 0, 0, 0, 1 ]", "[ 0, 0, 0, 0, 1 ]",
+                                                    "[ 0, 0, 1, 1, 2 ]"};
+    char text[300];
+    (void)state;
+    struct trace *t =
+        read_text("### topo cpu0 core 0-1 pkg 0-3 llc 0-3 node 0\n### topo cpu1 core 0-1 pkg 0-3 llc 0-3 node 0\n"
+                  "### topo cpu2 core 2 pkg 0-3 llc 0-3 node 1\n### topo cpu3 core 3 pkg 0-3 llc 0-3 node 1\n"
+                  "### topo cpu4 core 4 pkg 4 llc 4 node 2\n### topo cpu5 core  pkg  llc  node 0\n" WAKEUP);
+    assert_non_null(t);
+    assert_int_equal(t->ncpus, 5);
+    assert_true(trace_machine(t, text, sizeof text));
+    for (int i = 0; i < TRACE_COLUMNS; i++) {
+        char *column = trace_machine_column(t, (enum trace_column)i);
+        assert_string_equal(column, want[i]);
+        free(column);
+    }
+    trace_free(t);
+}
+
+static void nearest_kernels(void **state)
+{
+    static const struct {
+        const char *release, *profile;
+        bool near;
+    } of[] = {{"6.12.117+deb12-cloud-amd64", "linux-6.12", false},
+              {"6.1.0-57", "linux-6.1", false},
+              {"7.3.4", "linux-6.18", true},
+              {"6.14.0-29-generic", "linux-6.12", true},
+              {"6.8.0", "linux-6.6", true},
+              {"6.5.0-14", "linux-6.1", true},
+              {"5.19.17", "linux-6.1", true},
+              {"5.14.0-427.el9", "linux-5.15", true},
+              {"4.18.0-553.el8", "linux-5.4", true},
+              {"3.10.0-1160.el7", "linux-2.6.36", true},
+              {"2.6.32-754.el6", "linux-2.6.24", true},
+              {"2.6.35", "linux-2.6.35", false}};
+    (void)state;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(of); i++) {
+        char note[128], text[64];
+        (void)snprintf(note, sizeof note, "### kernel %s cpus 0\n" WAKEUP, of[i].release);
+        struct trace *t = read_text(note);
+        assert_true(trace_kernel(t, text, sizeof text));
+        assert_string_equal(text, of[i].profile);
+        assert_int_equal(trace_kernel_is_near(t), of[i].near);
+        trace_free(t);
+    }
+    struct trace *t = read_text("### kernel 2.6.18 cpus 0\n" WAKEUP);
+    char text[64];
+    assert_false(trace_kernel(t, text, sizeof text));
+    trace_free(t);
+}
+
+/* perf script --deltatime: nobody could tell from the result that it means nothing. */
+static void differences_are_refused(void **state)
+{
+    char text[8000];
+    size_t at = 0;
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at,
+                               "x 1 [000] 0.%06d: sched:sched_wakeup: comm=y pid=2 prio=120 target_cpu=001\n", i % 3);
+    assert_null(read_text(text));
 }
 
 static void nothing_of_ours_is_an_error(void **state)
@@ -311,6 +424,11 @@ int main(void)
         cmocka_unit_test(damaged_lines_are_counted),
         cmocka_unit_test(wakeups_alone_are_counted),
         cmocka_unit_test(own_topology_comes_back),
+        cmocka_unit_test(ftrace_head_counts),
+        cmocka_unit_test(perf_head_tells_the_machine),
+        cmocka_unit_test(odd_machines_are_tables),
+        cmocka_unit_test(nearest_kernels),
+        cmocka_unit_test(differences_are_refused),
         cmocka_unit_test(nothing_of_ours_is_an_error),
         cmocka_unit_test(notes_make_sections),
         cmocka_unit_test(missing_switch_from_idle),

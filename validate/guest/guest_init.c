@@ -4,11 +4,14 @@
  *
  * Its report is what validate/trace_read_notes.c reads: "### kernel", "### features", "### topo", "### dom", then per
  * run "### begin NAME", /proc/schedstat before and after, the trace, "### end NAME"; at last "### done". /runs has the
- * list, one run a line: NAME KIND NUMBERS. The kernel's command line may hold wb_features=NO_WA_IDLE,NEXT_BUDDY.
+ * list, one run a line: NAME KIND NUMBERS. The kernel's command line may hold wb_features=NO_WA_IDLE,NEXT_BUDDY,
+ * wb_sched=base_slice_ns:400000,migration_cost_ns:0 (files of debugfs sched/), wb_offline=3,5 (CPUs to be taken off)
+ * and wb_autogroup (a session of its own for each run).
  */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +129,7 @@ static void say_topology(void)
     for (int cpu = 0; cpu < 1024; cpu++) {
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d", cpu);
         if (access(path, F_OK)) break;
+        if (!*line_of(core, sizeof core, "%s/topology/thread_siblings_list", path)) continue; /* offline */
         note("topo cpu%d core %s pkg %s llc %s node %d", cpu,
              line_of(core, sizeof core, "%s/topology/thread_siblings_list", path),
              line_of(package, sizeof package, "%s/topology/core_siblings_list", path), llc_of(llc, sizeof llc, cpu),
@@ -143,16 +147,45 @@ static void say_topology(void)
     }
 }
 
-static void set_features(void)
+/* Each word of a list on the kernel's command line. */
+static void each_word(const char *key, void (*use)(char *word))
 {
     char line[4096], *at, *word;
     line_of(line, sizeof line, "/proc/cmdline");
-    at = strstr(line, "wb_features=");
+    at = strstr(line, key);
     if (!at) return;
-    at += strlen("wb_features=");
+    at += strlen(key);
     at[strcspn(at, " ")] = 0;
     while ((word = strsep(&at, ",")) != NULL)
-        if (*word) write_file(SCHED "features", word);
+        if (*word) use(word);
+}
+
+static void set_feature(char *word)
+{
+    write_file(SCHED "features", word);
+}
+
+static void set_number(char *word)
+{
+    char path[256], *value = strchr(word, ':');
+    if (!value) return;
+    *value++ = 0;
+    snprintf(path, sizeof path, SCHED "%s", word);
+    write_file(path, value);
+    note("sched %s %s", word, value);
+}
+
+static void take_off(char *cpu)
+{
+    char path[256];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%s/online", cpu);
+    write_file(path, "0");
+}
+
+static bool has_word(const char *word)
+{
+    char line[4096];
+    return strstr(line_of(line, sizeof line, "/proc/cmdline"), word) != NULL;
 }
 
 static void say_kernel(void)
@@ -160,8 +193,12 @@ static void say_kernel(void)
     struct utsname u;
     char buf[2048];
     uname(&u);
+    each_word("wb_offline=", take_off);
+    if (has_word("wb_autogroup")) write_file("/proc/sys/kernel/sched_autogroup_enabled", "1");
     note("kernel %s cpus %s", u.release, line_of(buf, sizeof buf, "/sys/devices/system/cpu/online"));
-    set_features();
+    note("isolated %s", line_of(buf, sizeof buf, "/sys/devices/system/cpu/isolated"));
+    each_word("wb_features=", set_feature);
+    each_word("wb_sched=", set_number);
     note("features %s", line_of(buf, sizeof buf, SCHED "features"));
     note("base_slice %s", line_of(buf, sizeof buf, SCHED "base_slice_ns"));
 }
@@ -203,7 +240,10 @@ static void run(const char *name, const char *kind, const long arg[3])
     clear_trace();
     write_file(TRACING "tracing_on", "1");
     pid_t pid = fork();
-    if (!pid) _exit(guest_load_run(kind, arg) ? 1 : 0);
+    if (!pid) {
+        if (has_word("wb_autogroup")) (void)setsid();
+        _exit(guest_load_run(kind, arg) ? 1 : 0);
+    }
     int status = 1;
     if (pid > 0) waitpid(pid, &status, 0);
     write_file(TRACING "tracing_on", "0");

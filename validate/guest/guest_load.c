@@ -1,10 +1,14 @@
-/* guest_load.c - pairs over pipes, one-way streams, groups, a fan of wakees, hogs, sleepers, TCP. See guest_load.h. */
+/*
+ * guest_load.c - pairs over pipes, one-way streams, groups, a fan of wakees, hogs, sleepers, TCP, tasks of all classes,
+ * forks, tasks that change their affinity. See guest_load.h.
+ */
 #include "guest_load.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -281,12 +286,85 @@ static void run_sleep(const long *a)
     }
 }
 
+/* A pair of a class: 0 nice, 1 batch, 2 idle, 3 real-time for the answering side. */
+static void class_pair(int number, long loops)
+{
+    static const int policy[] = {SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO};
+    static const int nice_of[] = {-10, 5, 0, 0};
+    struct sched_param p = {.sched_priority = number % 4 == 3 ? 10 : 0};
+    if (sched_setscheduler(0, policy[number % 4], &p)) return;
+    (void)setpriority(PRIO_PROCESS, 0, nice_of[number % 4]);
+    one_pair(number, loops);
+    p.sched_priority = 0;
+    (void)sched_setscheduler(0, SCHED_OTHER, &p);
+    (void)setpriority(PRIO_PROCESS, 0, 0);
+}
+
+static void run_class(const long *a)
+{
+    pid_t pid[MANY];
+    for (int i = 0; i < a[0]; i++) class_pair(i, a[1]);
+    (void)start_hogs(a[2], 500, pid);
+}
+
+/* Parents that fork children which compute for a moment and end, one after the other. */
+static void run_forks(const long *a)
+{
+    for (int i = 0; i < a[0]; i++) {
+        if (!child("parent", i, NULL)) continue;
+        for (int n = 0; n < a[1]; n++) {
+            if (child("brief", n, NULL)) {
+                compute(a[2] * 1000);
+                _exit(0);
+            }
+            if (n % 2) reap();
+        }
+        reap();
+        _exit(0);
+    }
+}
+
+/* Binds the caller to one CPU after the other, then to all again. */
+static void move_about(int step)
+{
+    cpu_set_t set;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    CPU_ZERO(&set);
+    for (long c = 0; c < cpus; c++)
+        if (step % 3 == 2 || c == step % cpus) CPU_SET((size_t)c, &set);
+    (void)sched_setaffinity(0, sizeof set, &set);
+}
+
+/* Pairs of which one end changes its affinity every few trips. */
+static void run_bind(const long *a)
+{
+    for (int i = 0; i < a[0]; i++) {
+        int to[2], back[2];
+        char token = 0;
+        if (pipe(to) || pipe(back)) return;
+        if (child("pong", i, NULL)) answer(to[0], back[1], a[1]);
+        if (child("mover", i, NULL)) {
+            for (long n = 0; n < a[1]; n++) {
+                if (n % 16 == 0) move_about((int)(n / 16) + i);
+                put(to[1], &token, 1);
+                get(back[0], &token, 1);
+            }
+            _exit(0);
+        }
+        for (int k = 0; k < 2; k++) {
+            close(to[k]);
+            close(back[k]);
+        }
+    }
+}
+
 static const struct {
     const char *kind;
     void (*run)(const long *arg);
 } kinds[] = {
-    {"pipe", run_pipe},   {"stream", run_stream}, {"hack", run_hack}, {"fan", run_fan},   {"hog", run_hog},
-    {"mixed", run_mixed}, {"sleep", run_sleep},   {"tcp", run_tcp},   {"brew", run_brew},
+    {"pipe", run_pipe}, {"stream", run_stream}, {"hack", run_hack},   {"fan", run_fan},
+    {"hog", run_hog},   {"mixed", run_mixed},   {"sleep", run_sleep}, {"tcp", run_tcp},
+    {"brew", run_brew}, {"class", run_class},   {"forks", run_forks}, {"bind", run_bind},
 };
 
 int guest_load_run(const char *kind, const long arg[3])
