@@ -320,6 +320,19 @@ void cpu_settle(struct wb_sim *s, struct wb_cpu *c)
     event_post(s, s->now + seg_wall(x->seg, c->pace), EV_SEGMENT, c->id, c->ev);
 }
 
+void cpu_shorten(struct wb_sim *s, struct wb_cpu *c, bool runs, sim_time left)
+{
+    struct wb_seg *g = &c->seg[WB_LEVEL_TASK];
+    if (runs) seg_consume(s, c, c->ctx, s->now - c->since);
+    WB_CHECK(g->state == WB_SEG_STARTED && g->nparts == 1 && left < g->sum, "cpu %u has no work to shorten", c->id);
+    g->part[0] -= (g->sum - left) << PART_SHIFT;
+    g->sum = left;
+    if (!runs) return;
+    c->since = s->now;
+    c->ev = ++c->evno;
+    event_post(s, s->now + left, EV_SEGMENT, c->id, c->ev);
+}
+
 void cpu_segment_end(struct wb_sim *s, struct wb_cpu *c)
 {
     c->ev = 0;

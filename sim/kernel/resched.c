@@ -10,6 +10,7 @@ void wb_resched(struct wb_exec *x, struct wb_rq *rq)
 {
     if (rq->need_resched) return;
     rq->need_resched = true;
+    looks_cpu_needed(x->sim, rq_cpu(x->sim, rq));
     if (rq->cpu == x->cpu) return;
     struct wb_cpu *c = cpu_of(x);
     WB_CHECK(c->nkick < KICKS_MAX, "more than %u CPUs to kick at once", KICKS_MAX);

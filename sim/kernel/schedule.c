@@ -127,6 +127,7 @@ static void finish_switch(struct wb_exec *x)
     struct wb_task *prev = c->switch_prev;
     c->switch_prev = NULL;
     prev->on_cpu = false;
+    looks_owner_leaves(x->sim, prev);
     if (prev->state == WB_DEAD && !prev->on_rq) task_gone(x->sim, prev);
 }
 

@@ -111,6 +111,13 @@ struct spinning {
     struct wb_exec *next;
 };
 
+/* Looks at a sleeping lock that are under way as one segment (looks.c). */
+struct looking {
+    const struct wb_sleeplock *lock; /* NULL: none */
+    sim_time one;                    /* how long a look takes */
+    struct wb_cpu *next;             /* who looks, too, at any lock */
+};
+
 enum by_parts {
     BY_PARTS_SPEED = 1,  /* it computes at another speed than SPEED_FULL */
     BY_PARTS_LOGGED = 2, /* a tick is measured (elide.c) */
@@ -144,6 +151,7 @@ struct wb_cpu {
     struct wb_seg seg[3]; /* by enum wb_level */
     struct wb_exec irq, softirq;
     struct spinning spin[3]; /* by enum wb_level: who is interrupted goes on spinning */
+    struct looking look;
     uint64_t irq_stack[IRQ_STACK_BYTES / 8], softirq_stack[IRQ_STACK_BYTES / 8];
     struct wb_exec *irq_below, *softirq_below;
     struct wb_task *switch_prev; /* whom the switch under way leaves */
@@ -259,6 +267,7 @@ struct wb_sim {
     bool hole;                /* the top of q is being handled and will be replaced by the next push */
     struct tickring ticks;
     struct wb_cpu *cpu;
+    struct wb_cpu *lookers;   /* list of CPUs that look at a sleeping lock */
     struct wb_cpumask behind; /* CPUs whose skipped ticks have not been applied (elide.active) */
     uint32_t rq_lines;        /* rq_line of CPU c is this + c, so that scans go through them side by side */
     uint32_t ncpus, ntasks, tasks_room, noise_n;
@@ -353,6 +362,8 @@ void cpu_repace(struct wb_sim *s, struct wb_cpu *c);      /* its speed has chang
 /* Computing speed of a CPU whose siblings load the core that much, of SPEED_FULL. */
 uint32_t cpu_speed(const struct wb_sim *s, cpu_id c, uint64_t others_ppm);
 void cpu_set_load(struct wb_sim *s, struct wb_cpu *c, uint64_t load_ppm); /* tell the siblings */
+/* What is left of its task's segment shall take `left`, which is less than it would; runs: its clock does. */
+void cpu_shorten(struct wb_sim *s, struct wb_cpu *c, bool runs, sim_time left);
 void exec_init(struct wb_exec *x, struct wb_sim *s, void *stack, size_t own);
 int stacks_init(struct wb_sim *s);   /* all tasks exist; 0 or -1 */
 void stacks_dense(struct wb_sim *s); /* large pages for them */
@@ -406,6 +417,16 @@ sim_time idle_exit_time(const struct wb_sim *s, sim_time since, sim_time when, s
 void idle_wake(struct wb_sim *s, struct wb_cpu *c); /* leave CPU_HALT: charge the exit, step later */
 void idle_polled(struct wb_sim *s, struct wb_cpu *c);
 void iww_update(struct wb_sim *s, int idle_delta, int waiting_delta);
+
+/* ---- looks.c ---- */
+/* How many looks at l, each of which counts as at_once, to charge for; looks_end() when they have passed. */
+uint32_t looks_begin(struct wb_exec *x, const struct wb_sleeplock *l, uint32_t at_once);
+void looks_end(struct wb_exec *x);
+/* The next look of who looks shall be one of its own, because it may see: that l, or who is first in its queue of
+ * spinners, has changed; that t has left its CPU; that somebody wants CPU c. */
+void looks_lock_changes(struct wb_sim *s, const struct wb_sleeplock *l);
+void looks_owner_leaves(struct wb_sim *s, const struct wb_task *t);
+void looks_cpu_needed(struct wb_sim *s, struct wb_cpu *c);
 
 /* ---- others ---- */
 void push_first(struct wb_exec *x);                  /* what a new task runs before its program */

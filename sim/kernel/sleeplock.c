@@ -25,7 +25,6 @@
 
 /* Spinners behind the first only watch their own queue node; handing that on takes a line transfer anyway. */
 #define BEHIND 4
-#define LOOKS_MAX 65536u
 
 const char *const wb_sleeplock_kind_name[] = {"semaphore", "mutex", "mutex_spin", "mutex_handoff", "fair", NULL};
 
@@ -180,20 +179,18 @@ struct spin_frame {
     struct wb_wait_entry spin;      /* in the queue of spinners */
 };
 
-/* How many looks to charge for at once. A look finds what the one before found as long as nothing else happens, so all
- * that pass inline before the next event (wb_flush_now) are one. */
-static uint32_t looks(const struct wb_exec *x, const struct spin_frame *f)
+/* Would a look see why to stop, or to try? */
+static bool sees(const struct wb_exec *x, const struct spin_frame *f)
 {
-    const struct wb_sim *s = x->sim;
-    const struct wb_seg *g = x->seg;
-    uint32_t each = f->l->spin_first == &f->spin ? 1 : BEHIND;
-    sim_time one = part_dur(s->fn[f->l->spin_fn].part) * each;
-    if (!one || g->nparts || g->state != WB_SEG_OPEN || g->cpu->attention || s->now + 2 * one >= s->passes_before)
-        return each;
-    sim_time room = WB_MIN(s->passes_before - 1 - s->now, PART_MAX - 1);
-    uint64_t n = WB_MIN(room / one, LOOKS_MAX);
-    x->sim->inlined += n - 1;
-    return (uint32_t)n * each;
+    const struct wb_sleeplock *l = f->l;
+    return l->owner == x->task || !may_spin(x, l) || (l->spin_first == &f->spin && l->count == 1);
+}
+
+/* How many looks to charge for: those behind the first do not look as often. */
+static uint32_t looks(struct wb_exec *x, const struct spin_frame *f)
+{
+    uint32_t at_once = f->l->spin_first == &f->spin ? 1 : BEHIND;
+    return sees(x, f) ? at_once : looks_begin(x, f->l, at_once);
 }
 
 /* Spin for the lock. x->ret: 1 = got it (or was handed it), 0 = go and sleep. */
@@ -216,8 +213,10 @@ static enum wb_ret spin_step(struct wb_exec *x, void *frame)
         }
         wb_charge_fn_n(x, l->spin_fn, looks(x, f));
         WB_FLUSH(x, f);
+        looks_end(x);
     }
     list_remove(&l->spin_first, &f->spin);
+    looks_lock_changes(x->sim, l);
     wb_preempt_enable(x);
     WB_RETURN(x, l->owner == x->task);
     WB_END();
@@ -297,6 +296,7 @@ static void release_mutex(struct wb_exec *x, struct wb_sleeplock *l)
     } else {
         l->count = 1;
     }
+    looks_lock_changes(x->sim, l);
 }
 
 static enum wb_ret mutex_unlock_step(struct wb_exec *x, void *frame)

@@ -97,6 +97,35 @@ static void same_bytes_of_fixed_work(void **state)
     }
 }
 
+/* Tasks that spin for each other's locks: looks that see nothing pass as one segment, and are cut when the lock is
+ * released, its owner or the spinner is preempted, or an interrupt comes. */
+static void same_bytes_of_spinners(void **state)
+{
+    (void)state;
+    for (int i = 0; i < scenarios(); i++) {
+        char text[2048];
+        (void)snprintf(
+            text, sizeof text,
+            "schema = 1;\nmachine : { topology = \"%s\"; };\n"
+            "kernel : { base = \"%s\"; preempt = %s; path : { mutex_spin_on_owner = \"%s\"; };\n"
+            "  noise = ( { gap = \"exp(100 us)\"; cost = \"uniform(1 us, 9 us)\"; } ); };\n"
+            "workload = ( { kind = \"custom\"; locks = [ \"m %s\", \"n %s\" ];\n"
+            "  tasks = ( { name = \"a\"; count = %u; program = [ \"loop\", \"run exp(%u us)\", \"lock m\", \"run "
+            "%s\",\n"
+            "      \"unlock m\", \"count rounds\", \"end\" ]; },\n"
+            "    { name = \"b\"; count = %u; program = [ \"loop\", \"lock n\", \"run %s\", \"lock m\", \"run 3 us\",\n"
+            "      \"unlock m\", \"unlock n\", \"sleep exp(%u us)\", \"end\" ]; } ); },\n"
+            "  { kind = \"hog\"; count = %u; nice = 5; } );\n"
+            "run : { duration = \"%u ms\"; warmup = \"2 ms\"; seed = %u; window = \"5 ms\"; };\n",
+            PICK("pack:1 core:2 pu:1", "pack:1 l3:1 core:4 pu:1", "pack:2 l3:1 core:4 pu:1"),
+            PICK("linux-2.6.36", "linux-6.12", "linux-6.18"), PICK("true", "false"), PICK("40 ns", "63 ns", "1 us"),
+            PICK("mutex_spin", "mutex_handoff"), PICK("mutex_spin", "mutex_handoff"), 1 + below(4), 1 + below(20),
+            PICK("1 us", "exp(8 us)", "40 us"), 1 + below(3), PICK("2 us", "exp(15 us)"), 5 + below(300), 1 + below(3),
+            10 + below(30), 1 + below(1000));
+        compare(text);
+    }
+}
+
 /* Another seed or replication must change something, or the test above compares nothing. */
 static void seeds_matter(void **state)
 {
@@ -113,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bytes),
         cmocka_unit_test(same_bytes_of_fixed_work),
+        cmocka_unit_test(same_bytes_of_spinners),
         cmocka_unit_test(seeds_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
