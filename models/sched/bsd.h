@@ -20,9 +20,8 @@
 
 #include "wakebal/kernel.h"
 
-#define BSD_LISTS 96u /* lists of a queue; 4.x has 3 x 32 (real time, normal, idle), 5.x 64 */
-#define BSD_PPQ 4u    /* priorities of one list: PPQ, RQ_PPQ */
-#define BSD_PRIO_IDLE_CPU 255u
+#define BSD_LISTS 96u  /* lists of a queue; 4.x has 3 x 32 (real time, normal, idle), 5.x 64 */
+#define BSD_PPQ 4u     /* priorities of one list: PPQ, RQ_PPQ */
 #define BSD_FSHIFT 11u /* fixed point of load averages, sys/param.h */
 #define BSD_FSCALE (1u << BSD_FSHIFT)
 
@@ -42,12 +41,13 @@ struct bsd_task {
     /* 4BSD */
     uint32_t estcpu;  /* recent use of the CPU, in ticks of stathz, decaying */
     uint32_t slptime; /* whole seconds asleep, as schedcpu() has counted */
+    bool did_run;     /* since the last schedcpu() */
     /* ULE: times in 1/1024 tick */
     uint64_t runtime, sleeptime;
     uint64_t slept_at;     /* jiffies when it went to sleep */
     int32_t slice;         /* ticks left; 0: none is due to it */
     struct bsd_runq *home; /* the calendar that it returns to when it is preempted */
-    bool counted, movable; /* in its CPU's table of nice values; in ule_rq.transferable */
+    bool counted, movable; /* in its CPU's table of nice values; in ule_rq.transferable while it waits */
     int8_t counted_nice;
 };
 
@@ -139,7 +139,9 @@ struct bsd4_version {
     uint8_t estcpu_levels;   /* priorities that estcpu can cost */
     bool weight_per_cpu;     /* INVERSE_ESTCPU_WEIGHT is 8 * CPUs, not 8 */
     bool last_cpu_first;     /* chooseproc(): within the best list who last ran here */
-    bool compares_lists;     /* maybe_resched(): a better priority in the same list does not count */
+    bool asks_user_prio;     /* curpriority_cmp(): against the running task's user priority, by four and more */
+    bool counts_runs;        /* KEF_DIDRUN: who ran since the last schedcpu() was awake */
+    bool callout_thread;     /* softclock() is a thread, which preempts whoever runs on the CPU of the clock */
     bool three_sets;         /* lists of real time, normal and idle class apart */
 };
 const struct bsd4_version *bsd4_version_find(const char *name); /* NULL: unknown */
@@ -151,6 +153,8 @@ struct bsd4_sim {
     uint32_t weight;                     /* INVERSE_ESTCPU_WEIGHT */
     uint32_t estcpu_max;                 /* ESTCPULIM */
     uint32_t ldavg;                      /* load average of a minute, BSD_FSCALE = 1 */
+    uint64_t loadav_at;                  /* tick of CPU 0 when it is taken next */
+    struct wb_stream draws;              /* of those intervals */
     uint8_t sleep_prio;
     bool polls;    /* kernel.idle = "poll" */
     bool wake_ipi; /* counterfactual: wakeups tell an idle CPU */
@@ -174,7 +178,9 @@ void bsd4_clock(const struct bsd4_sim *o, struct bsd_task *p);          /* sched
 uint32_t bsd4_load_step(uint32_t ldavg, uint32_t runnable);             /* loadav(), every 5 s */
 uint32_t bsd4_list(const struct bsd4_sim *o, const struct bsd_task *p); /* list of its priority */
 void bsd4_schedcpu(struct wb_exec *x, struct wb_rq *rq);                /* once a second */
-void bsd4_loadav(struct wb_exec *x);
+void bsd4_loadav(struct wb_exec *x, struct wb_rq *rq);
+/* Would it have the CPU's running task give way? (maybe_resched) An idle CPU always takes it. */
+bool bsd4_better(const struct bsd4_sim *o, const struct bsd_task *p, const struct wb_rq *rq);
 
 /* ---- bsd4_queue.c ---- */
 void bsd4_enqueue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags);
@@ -205,14 +211,15 @@ enum ule_rule {
     ULE_R_PREEMPT,
     ULE_R_WAITS,
     ULE_R_BALANCE,
+    ULE_R_CALLOUT,
     ULE_RULES
 };
 extern const char *const ule_rules[ULE_RULES];
 
 #define ULE_NICES 41u /* -20 .. 20 */
 struct ule_sim {
-    uint32_t ncpus, hz;
-    uint32_t slice_min, slice_max; /* ticks */
+    uint32_t ncpus, hz, stathz;
+    uint32_t slice_min, slice_max; /* set up in ticks of hz, counted in ticks of stathz */
     uint32_t interact_threshold;
     uint64_t history, history_fork; /* SCHED_SLP_RUN_MAX, _FORK, 1/1024 tick */
     uint32_t balance_ticks;
@@ -223,7 +230,8 @@ struct ule_sim {
 struct ule_rq {
     struct bsd_runq calendar[2], idle; /* idle: class idle */
     struct bsd_runq *curr, *next;
-    uint32_t transferable; /* ksq_load_transferable: runnable and may go elsewhere, the running one included */
+    uint32_t transferable; /* ksq_load_transferable: waiting here and free to go elsewhere */
+    uint32_t stat;         /* fraction of a stathz tick, in 1/hz */
     uint32_t timeshare;    /* runnable, of the time-sharing class, the running one included */
     uint32_t nice[ULE_NICES];
 };
@@ -244,7 +252,8 @@ void ule_forget_fork(const struct ule_sim *o, struct bsd_task *p);
 void ule_priority(struct bsd_task *p);                                               /* sched_priority */
 int ule_nice_min(const struct ule_rq *r);                                            /* 0 when nobody counts */
 void ule_slice(const struct ule_sim *o, const struct ule_rq *r, struct bsd_task *p); /* sched_slice */
-bool ule_current(const struct ule_sim *o, const struct bsd_task *p);                 /* SCHED_CURR */
+bool ule_current(const struct ule_sim *o, const struct bsd_task *p, uint8_t now);    /* SCHED_CURR */
+void ule_ran(const struct ule_sim *o, struct bsd_task *p, uint32_t n);               /* n stathz ticks */
 
 /* ---- bsd_ule_queue.c ---- */
 void ule_enqueue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags);
@@ -253,11 +262,13 @@ void ule_put_prev(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev);
 struct wb_task *ule_pick(struct wb_exec *x, struct wb_rq *rq, struct wb_task *prev);
 bool ule_check_preempt(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_t flags, wb_rule *rule);
 void ule_queue(struct ule_rq *r, struct bsd_task *p);    /* kseq_runq_add: into its home */
+void ule_unqueue(struct ule_rq *r, struct bsd_task *p);  /* kseq_runq_rem */
+bool ule_movable(const struct wb_task *t);               /* KSE_CAN_MIGRATE */
 void ule_load_add(struct ule_rq *r, struct bsd_task *p); /* kseq_load_add: runnable here, running or not */
 void ule_load_rem(struct ule_rq *r, struct bsd_task *p);
 
-extern const struct wb_balance_ops ule_balance; /* bsd_ule_balance.c */
-#define ULE_KEYS 12
+extern const struct wb_balance_ops ule_balance, ule_balance_active; /* bsd_ule_balance.c */
+#define ULE_KEYS 13
 extern const struct wb_key ule_keys[ULE_KEYS];
 extern const struct wb_policy_ops ule_policy;
 

@@ -34,6 +34,7 @@ static void read_numbers(struct bsd4_sim *o, const struct wb_config *cfg)
     o->ldavg = (uint32_t)(bsd_given(cfg, "policy.load_average", 0) * BSD_FSCALE / 100);
     o->decay = bsd_given_bool(cfg, "policy.decay", true);
     o->wake_ipi = bsd_given_bool(cfg, "policy.wake_ipi", false);
+    o->loadav_at = 5 * (uint64_t)o->hz;
     o->polls = !strcmp(wb_cfg_str(cfg, "kernel.idle"), "poll");
 }
 
@@ -49,6 +50,7 @@ static int init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d
     if (bsd_check_lock(cfg, d)) return -1;
     o->ncpus = wb_ncpus(s);
     o->hz = wb_hz(s);
+    o->draws = wb_sim_stream(s, 0, WB_PURPOSE('l', 'd', 'a', 'v'));
     read_numbers(o, cfg);
     o->fn_choose = wb_fn_id(s, "runq_choose", WB_CAT_SCHED, 60 * WB_NS);
     o->fn_schedcpu = wb_fn_id(s, "schedcpu", WB_CAT_TICK, 100 * WB_NS);
@@ -111,8 +113,7 @@ static void task_changed(struct wb_exec *x, struct wb_task *t)
 {
     const struct bsd4_sim *o = bsd4_of(x);
     struct bsd_task *p = bsd_task(t);
-    bsd4_reset_prio(o, p);
-    bsd4_requeue(o, p);
+    bsd4_reset_prio(o, p); /* its place in the queue follows with the next second (schedcpu) */
 }
 
 static void migrate(struct wb_exec *x, struct wb_task *t, cpu_id from, cpu_id to)
@@ -139,7 +140,7 @@ static void running_tick(struct wb_exec *x, struct wb_rq *rq)
 static void tick(struct wb_exec *x, struct wb_rq *rq)
 {
     const struct bsd4_sim *o = bsd4_of(x);
-    if (rq->cpu == 0 && rq->ticks % (5 * (uint64_t)o->hz) == 0) bsd4_loadav(x);
+    if (rq->cpu == 0 && rq->ticks >= o->loadav_at) bsd4_loadav(x, rq);
     if (rq->cpu == 0 && rq->ticks % o->hz == 0) bsd4_schedcpu(x, rq);
     if (!wb_idle_cpu(rq))
         running_tick(x, rq);

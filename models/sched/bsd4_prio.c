@@ -13,13 +13,13 @@
 static const struct bsd4_version versions[] = {
     {
         .name = "4.7",
-        .puser = 48,
+        .puser = 50,
         .prio_max = 127,
         .pribio = 16,
         .nice_weight = 2,
         .estcpu_levels = 2 * 20 - BSD_PPQ, /* NICE_WEIGHT * PRIO_MAX - PPQ */
         .last_cpu_first = true,
-        .compares_lists = true,
+        .asks_user_prio = true,
         .three_sets = true,
     },
     {
@@ -31,6 +31,8 @@ static const struct bsd4_version versions[] = {
         .nice_base = 20,
         .estcpu_levels = 40 - BSD_PPQ, /* NICE_WEIGHT * (PRIO_MAX - PRIO_MIN) - RQ_PPQ */
         .weight_per_cpu = true,
+        .counts_runs = true,
+        .callout_thread = true,
     },
 };
 
@@ -87,6 +89,28 @@ void bsd4_clock(const struct bsd4_sim *o, struct bsd_task *p)
     if (p->estcpu % o->weight == 0) bsd4_reset_prio(o, p);
 }
 
+/* Real time before the others before idle: RTP_PRIO_BASE(). */
+static int class_of(const struct wb_task *t)
+{
+    return bsd_is_rt(t) ? 0 : t->klass == WB_CLASS_IDLE ? 2 : 1;
+}
+
+/*
+ * curpriority_cmp() of 4.x compares with what the running task has in user mode, though it may be in the kernel after a
+ * sleep (tsleep: curpriority = p_usrpri), and less than PPQ apart counts as equal. maybe_resched() of 5.2.1 compares
+ * the priorities that both have now.
+ */
+bool bsd4_better(const struct bsd4_sim *o, const struct bsd_task *p, const struct wb_rq *rq)
+{
+    if (wb_idle_cpu(rq)) return true;
+    const struct bsd_task *curr = bsd_task(rq->curr);
+    if (!o->v->asks_user_prio) return bsd_prio(p) < bsd_prio(curr);
+    int mine = class_of(p->t), its = class_of(curr->t);
+    if (mine != its) return mine < its;
+    int apart = (int)bsd_prio(p) - (int)curr->user_prio;
+    return mine == 0 ? apart < 0 : mine == 1 && apart <= -(int)BSD_PPQ;
+}
+
 /* exp(-5 s / 60 s) in fixed point (cexp[0] of kern_synch.c). */
 uint32_t bsd4_load_step(uint32_t ldavg, uint32_t runnable)
 {
@@ -94,12 +118,15 @@ uint32_t bsd4_load_step(uint32_t ldavg, uint32_t runnable)
     return (uint32_t)((keep * ldavg + (uint64_t)runnable * BSD_FSCALE * (BSD_FSCALE - keep)) >> BSD_FSHIFT);
 }
 
-void bsd4_loadav(struct wb_exec *x)
+/* Every five seconds, a second more or less so that it does not keep in step with anybody. */
+void bsd4_loadav(struct wb_exec *x, struct wb_rq *rq)
 {
     struct bsd4_sim *o = bsd4_of(x);
     uint32_t n = 0;
     for (cpu_id c = 0; c < o->ncpus; c++) n += wb_rq(x->sim, c)->nr_running;
     o->ldavg = bsd4_load_step(o->ldavg, n);
+    o->loadav_at = rq->ticks + 4 * (uint64_t)o->hz + wb_draw_below(&o->draws, 2 * (uint64_t)o->hz + 1);
+    if (o->v->callout_thread && !wb_idle_cpu(rq)) wb_resched(x, rq);
 }
 
 uint32_t bsd4_list(const struct bsd4_sim *o, const struct bsd_task *p)
@@ -110,28 +137,45 @@ uint32_t bsd4_list(const struct bsd4_sim *o, const struct bsd_task *p)
     return (p->t->klass == WB_CLASS_IDLE ? 64 : 32) + prio / BSD_PPQ;
 }
 
-/* One task's second: asleep it is left alone from its second second on, until updatepri() at its wakeup. */
-static void second(const struct bsd4_sim *o, struct bsd_task *p)
+/*
+ * One task's second: asleep it is left alone from its second second on, until updatepri() at its wakeup. 5.2.1 counts a
+ * task that ran since the last time as awake (KEF_DIDRUN). Returns whether resetpriority() would have the running task
+ * give way, which 4.x asks of sleepers, too.
+ */
+static bool second(const struct bsd4_sim *o, struct bsd_task *p, const struct wb_rq *rq)
 {
-    p->slptime = p->t->on_rq ? 0 : p->slptime + 1;
-    if (p->slptime > 1) return;
+    bool awake = p->t->on_rq || (o->v->counts_runs && p->did_run);
+    p->did_run = p->t->on_cpu;
+    p->slptime = awake ? 0 : p->slptime + 1;
+    if (p->slptime > 1) return false;
+    bool told = p->t != rq->curr && bsd4_better(o, p, rq);
     p->estcpu = bsd4_decay(o, p->estcpu);
     bsd4_reset_prio(o, p);
     bsd4_requeue(o, p);
+    return told;
 }
 
-/* All priorities anew. Who is now better than the task of this CPU, which runs the callout, makes it reschedule. */
+/* Neither idle threads nor the engine's own, which FreeBSD does not have. */
+static bool is_process(const struct wb_task *t)
+{
+    return t->klass != WB_CLASS_SWAPPER && t->klass != WB_CLASS_STOP && t->state != WB_NEW && t->state != WB_DEAD;
+}
+
+/*
+ * All priorities anew. In 5.2.1 callouts have a thread of their own (softclock): that has preempted whoever ran here,
+ * who is now at the tail of its list, and nobody is better than that thread.
+ */
 void bsd4_schedcpu(struct wb_exec *x, struct wb_rq *rq)
 {
     const struct bsd4_sim *o = bsd4_of(x);
     uint32_t n = wb_ntasks(x->sim), looked = 0;
+    bool told = o->v->callout_thread;
     for (task_id i = 0; i < n; i++) {
         struct wb_task *t = wb_task_of(x->sim, i);
-        if (t->klass == WB_CLASS_SWAPPER || t->state == WB_NEW || t->state == WB_DEAD) continue;
-        second(o, bsd_task(t));
+        if (!is_process(t)) continue;
+        told |= second(o, bsd_task(t), rq);
         looked++;
     }
     wb_charge_fn_n(x, o->fn_schedcpu, looked);
-    if (wb_idle_cpu(rq)) return;
-    if (bsd_runq_best(&o->queue, 0) < bsd4_list(o, bsd_task(rq->curr))) wb_resched(x, rq);
+    if (told && !wb_idle_cpu(rq)) wb_resched(x, rq);
 }

@@ -85,6 +85,7 @@ struct wb_task *bsd4_pick(struct wb_exec *x, struct wb_rq *rq, struct wb_task *p
     wb_charge_fn(x, o->fn_choose);
     if (!p) return NULL;
     bsd_runq_del(p);
+    p->did_run = true;
     if (p->t->cpu == rq->cpu) return p->t;
     wb_rq(x->sim, p->t->cpu)->nr_running--;
     rq->nr_running++;
@@ -102,18 +103,6 @@ void bsd4_requeue(const struct bsd4_sim *o, struct bsd_task *p)
 }
 
 /* ---- who is told ---- */
-
-static uint32_t curr_prio(const struct wb_rq *rq)
-{
-    return wb_idle_cpu(rq) ? BSD_PRIO_IDLE_CPU + 1u : bsd_prio(bsd_task(rq->curr));
-}
-
-static bool better(const struct bsd4_sim *o, const struct bsd_task *p, const struct wb_rq *rq)
-{
-    if (wb_idle_cpu(rq)) return true;
-    if (o->v->compares_lists) return bsd4_list(o, p) < bsd4_list(o, bsd_task(rq->curr));
-    return bsd_prio(p) < curr_prio(rq);
-}
 
 /* The nearest idle CPU that nothing has been announced to yet. */
 static struct wb_rq *idle_near(struct wb_exec *x, const struct wb_task *t)
@@ -145,7 +134,7 @@ bool bsd4_check_preempt(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, 
         *rule = BSD4_R_BOUND;
         return true;
     }
-    bool here = wb_mask_test(t->allowed, x->cpu) && better(o, bsd_task(t), mine);
+    bool here = wb_mask_test(t->allowed, x->cpu) && bsd4_better(o, bsd_task(t), mine);
     struct wb_rq *idle = idle_near(x, t);
     if (here)
         *rule = wb_idle_cpu(mine) ? BSD4_R_CPU_IDLE : BSD4_R_PREEMPT;

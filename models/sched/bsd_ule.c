@@ -7,7 +7,7 @@ const char *const ule_rules[ULE_RULES] = {
     [ULE_R_NONE] = "none",
     [ULE_R_LAST_CPU] = "last ran on another CPU: queued there",
     [ULE_R_HERE] = "last ran here: stays, idle CPUs or not",
-    [ULE_R_IDLE_PUSH] = "last ran here, more than one task here already: first idle CPU",
+    [ULE_R_IDLE_PUSH] = "more than one task waits where it last ran: first idle CPU",
     [ULE_R_REAL_TIME] = "real time: the waker's CPU",
     [ULE_R_NOT_ALLOWED] = "last CPU not allowed: waker's, or the first allowed one",
     [ULE_R_FORK] = "fork: its parent's CPU",
@@ -16,6 +16,7 @@ const char *const ule_rules[ULE_RULES] = {
     [ULE_R_PREEMPT] = "better priority than the running task: preempts",
     [ULE_R_WAITS] = "no better priority than the running task: waits",
     [ULE_R_BALANCE] = "once a second: half the difference, from the busiest to the least busy CPU",
+    [ULE_R_CALLOUT] = "once a second: ran on the CPU of the balancer, which counts as a task there",
 };
 
 /* ---- configuration ---- */
@@ -26,6 +27,7 @@ static int init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d
     if (bsd_check_lock(cfg, d)) return -1;
     o->ncpus = wb_ncpus(s);
     o->hz = wb_hz(s);
+    o->stathz = (uint32_t)bsd_given(cfg, "policy.stathz", 128);
     o->slice_min = bsd_ticks(cfg, "policy.slice_min", 10 * WB_MS, o->hz);
     o->slice_max = WB_MAX(bsd_ticks(cfg, "policy.slice_max", 140 * WB_MS, o->hz), o->slice_min);
     o->interact_threshold = (uint32_t)bsd_given(cfg, "policy.interact_threshold", 30);
@@ -48,16 +50,18 @@ static int init(struct wb_sim *s, const struct wb_config *cfg, struct wb_diag *d
 
 /* ---- placement ---- */
 
+/* kseq_setidle(): nothing to run, or nothing but the idle class. */
 static bool idle_cpu(const struct wb_rq *rq)
 {
-    return wb_idle_cpu(rq) && !rq->nr_running;
+    if (wb_idle_cpu(rq)) return !rq->nr_running;
+    return rq->curr->klass == WB_CLASS_IDLE && rq->nr_running == 1 + ule_rq(rq)->idle.nr;
 }
 
 /* kseq_idle: one mask for all CPUs, so looking costs nothing that matters. */
-static cpu_id first_idle(struct wb_exec *x, const struct wb_task *t)
+static cpu_id first_idle(struct wb_exec *x, const struct wb_task *t, cpu_id but)
 {
     for (cpu_id c = wb_mask_first(t->allowed); c != WB_NO_CPU; c = wb_mask_next(t->allowed, c + 1))
-        if (c != x->cpu && idle_cpu(wb_rq(x->sim, c))) return c;
+        if (c != but && idle_cpu(wb_rq(x->sim, c))) return c;
     return WB_NO_CPU;
 }
 
@@ -67,19 +71,23 @@ static struct wb_choice somewhere(const struct wb_exec *x, const struct wb_task 
     return (struct wb_choice){.cpu = here ? x->cpu : wb_mask_first(t->allowed), .rule = ULE_R_NOT_ALLOWED};
 }
 
+/*
+ * sched_add(): a real-time task counts as having run on the waker's CPU. One that last ran elsewhere is put on that
+ * CPU's list (kseq_notify), and that CPU adds it in the same way: it hands it on if more than one task waits there.
+ */
 static struct wb_choice place_wakeup(struct wb_exec *x, const struct wb_wakeup *w)
 {
     const struct ule_sim *o = ule_of(x);
     struct wb_task *t = w->task;
-    bool here = wb_mask_test(t->allowed, w->this_cpu);
-    if (bsd_is_rt(t) && here) return (struct wb_choice){.cpu = w->this_cpu, .rule = ULE_R_REAL_TIME};
-    if (!wb_mask_test(t->allowed, w->prev_cpu)) return somewhere(x, t);
-    if (w->prev_cpu != w->this_cpu) return (struct wb_choice){.cpu = w->prev_cpu, .rule = ULE_R_LAST_CPU};
-    if (o->idle_push && ule_rq(wb_rq(x->sim, w->this_cpu))->transferable > 1) {
-        cpu_id c = first_idle(x, t);
+    bool rt = bsd_is_rt(t) && wb_mask_test(t->allowed, w->this_cpu);
+    cpu_id home = rt ? w->this_cpu : w->prev_cpu;
+    if (!wb_mask_test(t->allowed, home)) return somewhere(x, t);
+    if (o->idle_push && ule_rq(wb_rq(x->sim, home))->transferable > 1) {
+        cpu_id c = first_idle(x, t, home);
         if (c != WB_NO_CPU) return (struct wb_choice){.cpu = c, .rule = ULE_R_IDLE_PUSH};
     }
-    return (struct wb_choice){.cpu = w->this_cpu, .rule = ULE_R_HERE};
+    if (rt) return (struct wb_choice){.cpu = home, .rule = ULE_R_REAL_TIME};
+    return (struct wb_choice){.cpu = home, .rule = home == w->this_cpu ? ULE_R_HERE : ULE_R_LAST_CPU};
 }
 
 /* A new task counts as having run here last. */
@@ -111,12 +119,13 @@ static void fork_task(struct wb_exec *x, struct wb_task *parent, struct wb_task 
     struct bsd_task *c = bsd_task(child);
     c->slice = 1; /* to be looked at soon */
     if (!parent || parent->klass == WB_CLASS_SWAPPER) return;
-    const struct bsd_task *p = bsd_task(parent);
+    struct bsd_task *p = bsd_task(parent);
     c->parent = parent->id;
     c->runtime = p->runtime;
     c->sleeptime = p->sleeptime;
+    c->user_prio = p->user_prio; /* as it is: the score is not asked */
     ule_forget_fork(ule_of(x), c);
-    ule_priority(c);
+    ule_ran(ule_of(x), p, 1);
 }
 
 /* sched_exit_ksegrp(): what the child ran counts as its parent's run time. */
@@ -130,17 +139,16 @@ static void exit_task(struct wb_exec *x, struct wb_task *t)
     ule_forget(ule_of(x), bsd_task(parent));
 }
 
+/* sched_nice(): counts and priority; the place in a calendar stays until it has run. */
 static void task_changed(struct wb_exec *x, struct wb_task *t)
 {
     struct bsd_task *p = bsd_task(t);
-    struct ule_rq *r = ule_rq(wb_rq(x->sim, t->cpu));
+    struct wb_rq *rq = wb_rq(x->sim, t->cpu);
     ule_priority(p);
     if (!t->on_rq) return;
-    ule_load_rem(r, p);
-    ule_load_add(r, p);
-    if (!p->queue) return;
-    bsd_runq_del(p);
-    ule_queue(r, p);
+    ule_load_rem(ule_rq(rq), p);
+    ule_load_add(ule_rq(rq), p);
+    if (rq->curr == t) wb_resched(x, rq);
 }
 
 /* The calendar is the new CPU's to choose. */
@@ -159,26 +167,36 @@ static void slice_end(struct wb_exec *x, struct wb_rq *rq, struct bsd_task *p)
 {
     const struct ule_sim *o = ule_of(x);
     struct ule_rq *r = ule_rq(rq);
+    uint8_t now = bsd_prio(p);
     ule_load_rem(r, p);
     wb_charge_fn(x, o->fn_score);
     ule_priority(p);
     ule_slice(o, r, p);
-    p->home = ule_current(o, p) ? r->curr : r->next;
+    p->home = ule_current(o, p, now) ? r->curr : r->next;
     ule_load_add(r, p);
     wb_resched(x, rq);
 }
 
+/* sched_clock() comes with the statistics clock, and so do slices and run times, though both are set up in ticks. */
+static void stat_tick(struct wb_exec *x, struct wb_rq *rq, struct bsd_task *p)
+{
+    ule_ran(ule_of(x), p, 1);
+    if (--p->slice <= 0) slice_end(x, rq, p);
+}
+
+/* The balancer's callout has a thread of its own, which preempts whoever runs on the CPU of the clock. */
 static void tick(struct wb_exec *x, struct wb_rq *rq)
 {
+    const struct ule_sim *o = ule_of(x);
+    struct ule_rq *r = ule_rq(rq);
     if (wb_idle_cpu(rq)) {
         if (rq->nr_running) wb_resched(x, rq);
         return;
     }
     struct bsd_task *p = bsd_task(rq->curr);
-    if (!p->counted) return; /* real time, idle class: no slice */
-    p->runtime += 1024;
-    ule_forget(ule_of(x), p);
-    if (--p->slice <= 0) slice_end(x, rq, p);
+    for (r->stat += o->stathz; r->stat >= o->hz; r->stat -= o->hz)
+        if (p->counted) stat_tick(x, rq, p); /* real time, idle class: no slice */
+    if (rq->cpu == 0 && rq->ticks % o->balance_ticks == 0) wb_resched(x, rq);
 }
 
 /* Ticks of an idle CPU do nothing, but CPU 0 balances. */
@@ -243,6 +261,7 @@ const struct wb_policy_ops ule_policy = {
     .tick_closed = tick_closed,
     .check_preempt = ule_check_preempt,
     .balance_periodic = &ule_balance,
+    .balance_active = &ule_balance_active,
     .task_changed = task_changed,
     .describe = describe,
 };

@@ -18,6 +18,20 @@ static bool next(struct wb_exec *x, struct wb_balance *b)
     return true;
 }
 
+/*
+ * The callout's thread is a task of its CPU while it balances, and who it has preempted waits there. So a lone task of
+ * that CPU counts as two, and is moved off: found out and mended after 5.2.1.
+ */
+static uint32_t load_of(const struct wb_balance *b, const struct wb_rq *rq)
+{
+    return rq->nr_running + (rq->cpu == b->exec_cpu);
+}
+
+static bool preempted(const struct wb_balance *b, const struct wb_rq *rq)
+{
+    return rq->cpu == b->exec_cpu && !wb_idle_cpu(rq) && ule_movable(rq->curr);
+}
+
 static bool find(struct wb_exec *x, struct wb_balance *b)
 {
     struct wb_sim *s = x->sim;
@@ -26,18 +40,19 @@ static bool find(struct wb_exec *x, struct wb_balance *b)
     b->src = WB_NO_CPU;
     for (cpu_id c = 0; c < wb_ncpus(s); c++) {
         const struct wb_rq *rq = wb_rq(s, c);
+        uint32_t waiting = ule_rq(rq)->transferable + preempted(b, rq);
         wb_scan_rq(x, c);
-        if (ule_rq(rq)->transferable > high) {
-            high = ule_rq(rq)->transferable;
+        if (waiting > high) {
+            high = waiting;
             b->src = c;
         }
-        if (rq->nr_running < low) {
-            low = rq->nr_running;
+        if (load_of(b, rq) < low) {
+            low = load_of(b, rq);
             b->dst = c;
         }
     }
     if (b->src == WB_NO_CPU || b->src == b->dst) return false;
-    uint32_t load = wb_rq(s, b->src)->nr_running;
+    uint32_t load = load_of(b, wb_rq(s, b->src));
     b->imbalance = load > low ? (int64_t)WB_MIN((load - low + 1) / 2, high) : 0;
     b->rule = b->imbalance ? ULE_R_BALANCE : ULE_R_NONE;
     return b->imbalance > 0;
@@ -55,11 +70,11 @@ static struct bsd_task *steal_from(const struct bsd_runq *q, cpu_id to)
     return NULL;
 }
 
-/* The next calendar first: who is in there will not run for a while. */
+/* kseq_steal(): the best of the current calendar, which would run next, then of the next one, then the idle class. */
 static struct bsd_task *steal(const struct ule_rq *r, cpu_id to)
 {
-    struct bsd_task *p = steal_from(r->next, to);
-    if (!p) p = steal_from(r->curr, to);
+    struct bsd_task *p = steal_from(r->curr, to);
+    if (!p) p = steal_from(r->next, to);
     return p ? p : steal_from(&r->idle, to);
 }
 
@@ -67,15 +82,18 @@ static void pull(struct wb_exec *x, struct wb_balance *b)
 {
     const struct ule_rq *r = ule_rq(wb_rq(x->sim, b->src));
     struct bsd_task *p;
-    while (b->imbalance-- > 0 && (p = steal(r, b->dst))) {
+    for (; b->imbalance > 0 && (p = steal(r, b->dst)); b->imbalance--) {
         b->loops++;
         wb_move_task(x, b, p->t, b->rule);
     }
 }
 
+/* Who is left to be moved is who ran here: the CPU's own thread takes it, as the callout's would. */
 static enum wb_balance_result done(struct wb_exec *x, struct wb_balance *b, bool found)
 {
-    (void)x;
+    if (found && b->imbalance > 0 && preempted(b, wb_rq(x->sim, b->src)) &&
+        wb_mask_test(wb_rq(x->sim, b->src)->curr->allowed, b->dst))
+        return WB_BAL_KICK_ACTIVE;
     if (b->moved) return WB_BAL_PULLED;
     return found ? WB_BAL_FAILED : WB_BAL_NONE;
 }
@@ -88,3 +106,31 @@ static void end(struct wb_exec *x, struct wb_balance *b)
 
 const struct wb_balance_ops ule_balance = {
     .begin = begin, .next = next, .find = find, .pull = pull, .done = done, .end = end};
+
+/* ---- who ran on the balancer's CPU ---- */
+
+static bool begin_preempted(struct wb_exec *x, struct wb_balance *b)
+{
+    (void)x;
+    (void)b;
+    return true;
+}
+
+static bool find_preempted(struct wb_exec *x, struct wb_balance *b)
+{
+    b->src = b->exec_cpu;
+    b->dst = wb_rq(x->sim, b->src)->push_cpu;
+    b->imbalance = 1;
+    b->rule = ULE_R_CALLOUT;
+    return b->dst < wb_ncpus(x->sim) && b->dst != b->src;
+}
+
+static enum wb_balance_result done_preempted(struct wb_exec *x, struct wb_balance *b, bool found)
+{
+    (void)x;
+    (void)found;
+    return b->moved ? WB_BAL_PULLED : WB_BAL_FAILED;
+}
+
+const struct wb_balance_ops ule_balance_active = {
+    .begin = begin_preempted, .next = next, .find = find_preempted, .pull = pull, .done = done_preempted, .end = end};

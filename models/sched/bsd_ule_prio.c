@@ -44,6 +44,13 @@ void ule_forget(const struct ule_sim *o, struct bsd_task *p)
     p->sleeptime = p->sleeptime / 5 * 4;
 }
 
+/* A tick of the statistics clock counts as hz / stathz ticks of run time, at least one (tickincr). */
+void ule_ran(const struct ule_sim *o, struct bsd_task *p, uint32_t n)
+{
+    p->runtime += (uint64_t)n * WB_MAX(o->hz / o->stathz, 1u) << 10;
+    ule_forget(o, p);
+}
+
 /* A child has its parent's ratio and little of its history, so that it can prove itself soon. */
 void ule_forget_fork(const struct ule_sim *o, struct bsd_task *p)
 {
@@ -76,7 +83,8 @@ int ule_nice_min(const struct ule_rq *r)
     return 0;
 }
 
-/* By the distance from the least nice task of the CPU; beyond the window there is none until that one sleeps. */
+/* By the distance from the least nice task of the CPU; beyond the window there is none until that one sleeps, but for
+ * tasks of nice 0 beside one of -20. */
 void ule_slice(const struct ule_sim *o, const struct ule_rq *r, struct bsd_task *p)
 {
     int away = p->t->nice - ule_nice_min(r), range = (int)(o->slice_max - o->slice_min) + 1;
@@ -87,10 +95,12 @@ void ule_slice(const struct ule_sim *o, const struct ule_rq *r, struct bsd_task 
     else if (away <= SLICE_WINDOW)
         p->slice = (int32_t)o->slice_max - away * range / SLICE_WINDOW;
     else
-        p->slice = 0;
+        p->slice = p->t->nice ? 0 : (int32_t)o->slice_min;
 }
 
-bool ule_current(const struct ule_sim *o, const struct bsd_task *p)
+/* `now`: td_priority. It differs from the user priority after a sleep in the kernel, and at the end of a slice that has
+ * changed the latter: as long as a score moves, a hog stays in the current calendar. */
+bool ule_current(const struct ule_sim *o, const struct bsd_task *p, uint8_t now)
 {
-    return (bsd_lent(p) && p->sleep_prio < p->user_prio) || ule_interactive(o, p);
+    return now != p->user_prio || ule_interactive(o, p);
 }

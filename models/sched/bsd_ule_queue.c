@@ -9,16 +9,25 @@ static bool is_timeshare(const struct wb_task *t)
     return t->klass == WB_CLASS_NORMAL || t->klass == WB_CLASS_BATCH;
 }
 
-/* KSE_CAN_MIGRATE: neither bound nor of a class that stays. */
-static bool transferable(const struct bsd_task *p)
+/* KSE_CAN_MIGRATE: not bound. */
+bool ule_movable(const struct wb_task *t)
 {
-    return !bsd_is_rt(p->t) && wb_mask_count(p->t->allowed) > 1;
+    return t->klass != WB_CLASS_STOP && wb_mask_count(t->allowed) > 1;
 }
 
 void ule_queue(struct ule_rq *r, struct bsd_task *p)
 {
     WB_CHECK(r, "a task is queued nowhere");
     bsd_runq_add(p->home ? p->home : r->curr, p, bsd_prio(p) / BSD_PPQ);
+    p->movable = ule_movable(p->t);
+    r->transferable += p->movable;
+}
+
+void ule_unqueue(struct ule_rq *r, struct bsd_task *p)
+{
+    bsd_runq_del(p);
+    r->transferable -= p->movable;
+    p->movable = false;
 }
 
 static void count_nice(struct ule_rq *r, int nice, int by)
@@ -27,21 +36,18 @@ static void count_nice(struct ule_rq *r, int nice, int by)
     r->nice[nice + 20] = (uint32_t)((int)r->nice[nice + 20] + by);
 }
 
-/* What was counted is remembered: nice and affinity may change meanwhile. */
+/* What was counted is remembered: nice may change meanwhile. */
 void ule_load_add(struct ule_rq *r, struct bsd_task *p)
 {
-    p->movable = transferable(p);
     p->counted = is_timeshare(p->t);
     p->counted_nice = p->t->nice;
-    r->transferable += p->movable;
     if (p->counted) count_nice(r, p->counted_nice, 1);
 }
 
 void ule_load_rem(struct ule_rq *r, struct bsd_task *p)
 {
-    r->transferable -= p->movable;
     if (p->counted) count_nice(r, p->counted_nice, -1);
-    p->counted = p->movable = false;
+    p->counted = false;
 }
 
 /* sched_add(): which calendar. */
@@ -50,7 +56,7 @@ static void choose_home(const struct ule_sim *o, struct ule_rq *r, struct bsd_ta
     if (p->t->klass == WB_CLASS_IDLE)
         p->home = &r->idle;
     else
-        p->home = bsd_is_rt(p->t) || ule_current(o, p) ? r->curr : r->next;
+        p->home = bsd_is_rt(p->t) || ule_current(o, p, bsd_prio(p)) ? r->curr : r->next;
 }
 
 /* sched_wakeup(): what was slept counts, then priority and slice anew. */
@@ -87,7 +93,7 @@ bool ule_dequeue(struct wb_exec *x, struct wb_rq *rq, struct wb_task *t, uint32_
     struct ule_rq *r = ule_rq(rq);
     struct bsd_task *p = bsd_task(t);
     WB_CHECK(rq->nr_running, "task %u leaves cpu %u, which has none", t->id, rq->cpu);
-    if (p->queue) bsd_runq_del(p);
+    if (p->queue) ule_unqueue(r, p);
     ule_load_rem(r, p);
     rq->nr_running--;
     if (flags & WB_DEQ_SLEEP) {
@@ -131,13 +137,13 @@ struct wb_task *ule_pick(struct wb_exec *x, struct wb_rq *rq, struct wb_task *pr
     wb_charge_fn(x, o->fn_choose);
     for (uint32_t tries = 2 * rq->nr_running; (p = choose(r)) && tries; tries--) {
         if (p->slice || !is_timeshare(p->t)) break;
-        bsd_runq_del(p);
+        ule_unqueue(r, p);
         ule_slice(o, r, p);
         p->home = r->next;
         ule_queue(r, p);
     }
     if (!p) return NULL;
-    bsd_runq_del(p);
+    ule_unqueue(r, p);
     return p->t;
 }
 

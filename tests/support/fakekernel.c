@@ -435,6 +435,12 @@ void fake_ticks(struct wb_sim *s, cpu_id cpu, uint32_t n)
     }
 }
 
+struct wb_stream wb_sim_stream(struct wb_sim *s, uint64_t entity, uint32_t purpose)
+{
+    (void)s;
+    return wb_stream_make(1, 0, entity, purpose);
+}
+
 /* ---- wakeups and balancing ---- */
 
 struct wb_choice fake_wake(struct wb_sim *s, struct wb_task *t, cpu_id waker_cpu, uint32_t flags, wb_rule *preempt)

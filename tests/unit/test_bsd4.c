@@ -35,16 +35,16 @@ struct row {
 #define NOBODY WB_NO_CPU
 
 static const struct row rows[] = {
-    /* 4.x: idle CPUs poll; the nearest sees it first, wherever the task was; the waker's task may be preempted as
-     * well */
+    /* 4.x: idle CPUs poll; the nearest sees it first, wherever the task was; the waker's task is preempted as well,
+     * though it has slept in this call itself: it is compared by its user priority */
     {"freebsd-4.7", {USER, IDLE, IDLE, IDLE}, 1, ANY, BSD4_R_PREEMPT, true, 1},
     {"freebsd-4.7", {KERNEL, IDLE, IDLE, IDLE}, 1, ANY, BSD4_R_PREEMPT, true, 1},
-    {"freebsd-4.7", {BETTER, IDLE, IDLE, IDLE}, 1, ANY, BSD4_R_POLLED, false, 1},
-    {"freebsd-4.7", {BETTER, IDLE, IDLE, IDLE}, 0, ANY, BSD4_R_POLLED, false, 1},
-    {"freebsd-4.7", {BETTER, IDLE, IDLE, IDLE}, 3, ANY, BSD4_R_POLLED, false, 1},
-    {"freebsd-4.7", {BETTER, USER, IDLE, IDLE}, 1, ANY, BSD4_R_POLLED, false, 2},
-    {"freebsd-4.7", {BETTER, USER, USER, IDLE}, 1, ANY, BSD4_R_POLLED, false, 3},
-    {"freebsd-4.7", {BETTER, USER, USER, USER}, 1, ANY, BSD4_R_WAITS, false, NOBODY},
+    {"freebsd-4.7", {BETTER, IDLE, IDLE, IDLE}, 1, ANY, BSD4_R_PREEMPT, true, 1},
+    {"freebsd-4.7", {BETTER, IDLE, IDLE, IDLE}, 0, ANY, BSD4_R_PREEMPT, true, 1},
+    {"freebsd-4.7", {BETTER, IDLE, IDLE, IDLE}, 3, ANY, BSD4_R_PREEMPT, true, 1},
+    {"freebsd-4.7", {BETTER, USER, IDLE, IDLE}, 1, ANY, BSD4_R_PREEMPT, true, 2},
+    {"freebsd-4.7", {BETTER, USER, USER, IDLE}, 1, ANY, BSD4_R_PREEMPT, true, 3},
+    {"freebsd-4.7", {BETTER, USER, USER, USER}, 1, ANY, BSD4_R_PREEMPT, true, NOBODY},
     {"freebsd-4.7", {USER, USER, USER, USER}, 3, ANY, BSD4_R_PREEMPT, true, NOBODY},
     {"freebsd-4.7", {BETTER, IDLE, IDLE, IDLE}, 3, 3, BSD4_R_POLLED, false, 3},
     {"freebsd-4.7", {USER, USER, IDLE, USER}, 3, 3, BSD4_R_NOT_HERE, false, NOBODY},
@@ -193,12 +193,12 @@ static void lent_priority_ends_with_the_system_call(void **state)
     struct wb_sim *s = fake_new(&bsd4_policy, "freebsd-4.7", FOUR, NULL);
     struct wb_task *t = fake_runnable(s, 0, 0);
     (void)fake_schedule(s, 0, WB_RUNNING);
-    assert_int_equal(bsd_prio(bsd_task(t)), 48);
+    assert_int_equal(bsd_prio(bsd_task(t)), 50);
     (void)fake_schedule(s, 0, WB_INTERRUPTIBLE);
     fake_enqueue(s, t, WB_ENQ_WAKEUP);
     assert_int_equal(bsd_prio(bsd_task(t)), 16); /* PRIBIO */
     t->nr_returns++;
-    assert_int_equal(bsd_prio(bsd_task(t)), 48); /* also in its next system call */
+    assert_int_equal(bsd_prio(bsd_task(t)), 50); /* also in its next system call */
     fake_free(s);
 }
 
@@ -211,9 +211,9 @@ static void priority_of_use_and_nice(void **state)
         uint32_t estcpu;
         uint8_t prio;
     } table[] = {
-        {"freebsd-4.7", 0, 0, 48},      {"freebsd-4.7", 0, 7, 48},    {"freebsd-4.7", 0, 8, 49},
-        {"freebsd-4.7", 0, 295, 84},    {"freebsd-4.7", 10, 0, 68},   {"freebsd-4.7", -20, 0, 8},
-        {"freebsd-4.7", 20, 295, 124},  {"freebsd-5.2", 0, 0, 180},   {"freebsd-5.2", 0, 31, 180},
+        {"freebsd-4.7", 0, 0, 50},      {"freebsd-4.7", 0, 7, 50},    {"freebsd-4.7", 0, 8, 51},
+        {"freebsd-4.7", 0, 295, 86},    {"freebsd-4.7", 10, 0, 70},   {"freebsd-4.7", -20, 0, 10},
+        {"freebsd-4.7", 20, 295, 126},  {"freebsd-5.2", 0, 0, 180},   {"freebsd-5.2", 0, 31, 180},
         {"freebsd-5.2", 0, 32, 181},    {"freebsd-5.2", -20, 0, 160}, {"freebsd-5.2", 20, 0, 200},
         {"freebsd-5.2", 20, 1183, 223}, /* 236, cut to PRI_MAX_TIMESHARE */
     };
@@ -236,7 +236,7 @@ static void a_second_of_running(void **state)
     (void)fake_schedule(s, 1, WB_RUNNING);
     fake_ticks(s, 1, 100);
     assert_int_equal(bsd_task(t)->estcpu, 128);
-    assert_int_equal(bsd_task(t)->user_prio, 64);
+    assert_int_equal(bsd_task(t)->user_prio, 66);
     fake_ticks(s, 1, 200);
     assert_int_equal(bsd_task(t)->estcpu, 295);
     fake_free(s);
@@ -270,7 +270,7 @@ static void long_sleep_is_made_up_for(void **state)
     p->slptime = 4; /* decremented, then --slptime while it lasts: 2 decays */
     fake_enqueue(s, t, WB_ENQ_WAKEUP);
     assert_int_equal(p->estcpu, 108);
-    assert_int_equal(p->user_prio, 48 + 13);
+    assert_int_equal(p->user_prio, 50 + 13);
     assert_int_equal(p->slptime, 0);
     fake_free(s);
 }
@@ -285,10 +285,134 @@ static void schedcpu_requeues(void **state)
     bsd_task(a)->estcpu = 240;
     bsd4_reset_prio(o, bsd_task(a));
     fake_enqueue(s, a, WB_ENQ_NEW);
-    assert_int_equal(bsd_task(a)->list, 32 + 78 / 4);
+    assert_int_equal(bsd_task(a)->list, 32 + 80 / 4);
     fake_ticks(s, 0, 100);
     assert_int_equal(bsd_task(a)->estcpu, 160);
-    assert_int_equal(bsd_task(a)->list, 32 + 68 / 4);
+    assert_int_equal(bsd_task(a)->list, 32 + 70 / 4);
+    fake_free(s);
+}
+
+/* 4.x asks by priority differences of four and more, not by lists, and by class first; 5.2.1 by what both have now. */
+static void who_is_better(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel;
+        uint8_t mine, its, its_lent; /* user priorities; what a sleep has lent the running task, or 0 */
+        bool better;
+    } table[] = {
+        {"freebsd-4.7", 50, 53, 0, false},    {"freebsd-4.7", 51, 54, 0, false}, /* of different lists */
+        {"freebsd-4.7", 50, 54, 0, true},     {"freebsd-4.7", 52, 55, 0, false},  {"freebsd-4.7", 46, 50, 16, true},
+        {"freebsd-4.7", 60, 50, 0, false},    {"freebsd-5.2", 180, 181, 0, true}, {"freebsd-5.2", 180, 180, 0, false},
+        {"freebsd-5.2", 160, 180, 76, false},
+    };
+    for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
+        struct wb_sim *s = fake_new(&bsd4_policy, table[i].kernel, FOUR, NULL);
+        const struct bsd4_sim *o = wb_policy_data(s);
+        struct wb_task *curr = occupy(s, 0, KERNEL), *t = fake_task(s, 1, 0);
+        bsd_task(curr)->user_prio = table[i].its;
+        bsd_task(t)->user_prio = table[i].mine;
+        if (table[i].its_lent) bsd_lend(bsd_task(curr), table[i].its_lent);
+        if (bsd4_better(o, bsd_task(t), &s->rq[0]) != table[i].better) fail_msg("row %zu", i);
+        fake_free(s);
+    }
+    struct wb_sim *s = fake_new(&bsd4_policy, "freebsd-4.7", FOUR, NULL);
+    (void)occupy(s, 0, KERNEL);
+    struct wb_task *rt = fake_task_of_class(s, 1, 0, WB_CLASS_FIFO), *idle = fake_task_of_class(s, 1, 0, WB_CLASS_IDLE);
+    assert_true(bsd4_better(wb_policy_data(s), bsd_task(rt), &s->rq[0]));
+    bsd_task(idle)->user_prio = 0;
+    assert_false(bsd4_better(wb_policy_data(s), bsd_task(idle), &s->rq[0]));
+    fake_free(s);
+}
+
+/* Once a second. 4.x asks even sleepers of the last two seconds whether they are better than who runs there: their
+ * sleep's priority is. 5.2.1: the callout's thread has preempted who ran there, whoever waits. */
+static void schedcpu_makes_room(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel;
+        bool sleeper;
+        uint32_t slptime;
+        bool told;
+    } table[] = {{"freebsd-4.7", false, 0, false},
+                 {"freebsd-4.7", true, 0, true},
+                 {"freebsd-4.7", true, 1, false},
+                 {"freebsd-5.2", false, 0, true},
+                 {"freebsd-5.2", true, 0, true}};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
+        struct wb_sim *s =
+            fake_new(&bsd4_policy, table[i].kernel, FOUR, (const char *const[]){"policy.quantum=10 s", NULL});
+        (void)occupy(s, 0, USER);
+        struct wb_task *t = fake_runnable(s, 1, 0);
+        (void)fake_schedule(s, 1, WB_RUNNING);
+        if (table[i].sleeper) (void)fake_schedule(s, 1, WB_INTERRUPTIBLE);
+        bsd_task(t)->slptime = table[i].slptime;
+        bsd_task(t)->estcpu = 290; /* no better in user mode */
+        bsd4_reset_prio(wb_policy_data(s), bsd_task(t));
+        fake_ticks(s, 0, 99);
+        assert_false(s->rq[0].need_resched);
+        fake_ticks(s, 0, 1);
+        if (s->rq[0].need_resched != table[i].told) fail_msg("row %zu", i);
+        fake_free(s);
+    }
+}
+
+/* A task that sleeps when the second ends but ran in it is awake in 5.2.1, and asleep for a second in 4.x. */
+static void who_ran_is_awake_in_5_2_1(void **state)
+{
+    (void)state;
+    static const char *const kernel[] = {"freebsd-4.7", "freebsd-5.2"};
+    for (uint32_t v = 0; v < 2; v++) {
+        struct wb_sim *s = fake_new(&bsd4_policy, kernel[v], FOUR, NULL);
+        struct wb_task *t = fake_runnable(s, 1, 0);
+        (void)fake_schedule(s, 1, WB_RUNNING);
+        (void)fake_schedule(s, 1, WB_INTERRUPTIBLE);
+        for (uint32_t second = 1; second <= 3; second++) {
+            fake_ticks(s, 0, 100);
+            assert_int_equal(bsd_task(t)->slptime, second - v);
+        }
+        fake_free(s);
+    }
+}
+
+/* donice(), sched_nice(): the user priority at once, the place in the queue at the end of the second. */
+static void nice_waits_for_the_second(void **state)
+{
+    (void)state;
+    struct wb_sim *s = fake_new(&bsd4_policy, "freebsd-5.2", FOUR, NULL);
+    struct wb_task *t = fake_runnable(s, 1, 0);
+    uint32_t before = bsd_task(t)->list;
+    t->nice = 10;
+    s->ops->task_changed(fake_exec(s, 0), t);
+    assert_int_equal(bsd_task(t)->user_prio, 190);
+    assert_int_equal(bsd_task(t)->list, before);
+    fake_ticks(s, 0, 100);
+    assert_int_equal(bsd_task(t)->list, 190 / 4);
+    fake_free(s);
+}
+
+/* loadav() comes every four to six seconds, by chance: exp(-5/60) of the old each time. */
+static void load_average_every_five_seconds_or_so(void **state)
+{
+    (void)state;
+    struct wb_sim *s = fake_new(&bsd4_policy, "freebsd-5.2", FOUR, NULL);
+    struct bsd4_sim *o = wb_policy_data(s);
+    (void)fake_runnable(s, 1, 0);
+    fake_ticks(s, 0, 499);
+    assert_int_equal(o->ldavg, 0);
+    fake_ticks(s, 0, 1);
+    uint64_t least = UINT64_MAX, most = 0;
+    for (int i = 0; i < 40; i++) {
+        uint64_t gap = o->loadav_at - s->rq[0].ticks;
+        least = WB_MIN(least, gap);
+        most = gap > most ? gap : most;
+        assert_true(gap >= 400 && gap <= 600);
+        uint32_t old = o->ldavg;
+        fake_ticks(s, 0, (uint32_t)gap);
+        assert_int_equal(o->ldavg, bsd4_load_step(old, 1));
+    }
+    assert_true(least < 450 && most > 550);
     fake_free(s);
 }
 
@@ -309,6 +433,11 @@ int main(void)
         cmocka_unit_test(decay_by_load),
         cmocka_unit_test(long_sleep_is_made_up_for),
         cmocka_unit_test(schedcpu_requeues),
+        cmocka_unit_test(who_is_better),
+        cmocka_unit_test(schedcpu_makes_room),
+        cmocka_unit_test(who_ran_is_awake_in_5_2_1),
+        cmocka_unit_test(nice_waits_for_the_second),
+        cmocka_unit_test(load_average_every_five_seconds_or_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
