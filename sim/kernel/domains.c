@@ -96,15 +96,24 @@ struct rung {
     const struct wb_sd_level *level;
     enum domains_span span, unit; /* unit: what its groups are */
     const struct domains_row *row;
+    const struct wb_sd *below;  /* [ncpus] the level below where its spans are the groups; NULL: `unit` says */
     struct wb_sd *sd;           /* [ncpus] */
     struct wb_sd_level *scaled; /* the level for spans of scaled_weight CPUs, when intervals grow with them */
     uint32_t scaled_weight;
 };
 
+static cpu_id first_of_unit(const struct builder *b, const struct rung *r, cpu_id c)
+{
+    return r->below ? wb_mask_first(r->below[c].span) : first_of(b, r->unit, c);
+}
+
 static void fill_group(struct builder *b, const struct rung *r, struct wb_sg *g, cpu_id first)
 {
+    const struct wb_sd *below = r->below ? &r->below[first] : NULL;
     WB_CHECK(g, "cpu %u begins a group of a domain that has none", first);
-    *g = (struct wb_sg){.mask = mask_of(b, r->unit, first), .first = first, .weight = weight_of(b, r->unit, first)};
+    *g = (struct wb_sg){.mask = below ? *below->span : mask_of(b, r->unit, first),
+                        .first = first,
+                        .weight = below ? below->span_weight : weight_of(b, r->unit, first)};
 }
 
 /* sd_init of 3.x and later: intervals in proportion to the span. */
@@ -154,9 +163,9 @@ static void raise_sets(struct builder *b, struct rung *r)
 {
     uint32_t *count = wb_sim_alloc(b->s, b->ncpus * sizeof *count); /* groups of a span, by its first CPU */
     memset(count, 0, b->ncpus * sizeof *count);
-    for (cpu_id c = 0; c < b->ncpus; c++) count[first_of(b, r->span, c)] += first_of(b, r->unit, c) == c;
+    for (cpu_id c = 0; c < b->ncpus; c++) count[first_of(b, r->span, c)] += first_of_unit(b, r, c) == c;
     for (cpu_id c = 0; c < b->ncpus; c++) {
-        cpu_id first = first_of(b, r->span, c), unit = first_of(b, r->unit, c);
+        cpu_id first = first_of(b, r->span, c), unit = first_of_unit(b, r, c);
         struct wb_sd *head = &r->sd[first];
         if (first == c) {
             fill_sd(b, r, c, keep(b, mask_of(b, r->span, c)), weight_of(b, r->span, c));
@@ -203,13 +212,13 @@ static void raise_node_list(struct builder *b, struct rung *r, uint32_t node, co
         if (!chosen[node_of(b, c)]) continue;
         wb_mask_set(&span, c);
         weight++;
-        ngroups += first_of(b, r->unit, c) == c;
+        ngroups += first_of_unit(b, r, c) == c;
     }
     const struct wb_cpumask *kept = keep(b, span);
     struct wb_sg *groups = wb_sim_alloc(b->s, ngroups * sizeof *groups);
     for (cpu_id c = 0; c < b->ncpus; c++) {
         if (!chosen[node_of(b, c)]) continue;
-        if (first_of(b, r->unit, c) == c) {
+        if (first_of_unit(b, r, c) == c) {
             b->index[c] = at;
             fill_group(b, r, &groups[at++], c);
         }
@@ -217,8 +226,14 @@ static void raise_node_list(struct builder *b, struct rung *r, uint32_t node, co
         fill_sd(b, r, c, kept, weight);
         r->sd[c].groups = groups;
         r->sd[c].ngroups = ngroups;
-        r->sd[c].local = b->index[first_of(b, r->unit, c)];
+        r->sd[c].local = b->index[first_of_unit(b, r, c)];
     }
+}
+
+static bool within(const struct builder *b, cpu_id a, cpu_id c, uint32_t distance)
+{
+    uint32_t n = node_of(b, a), m = node_of(b, c);
+    return n == m || b->topo->node_distance[(size_t)n * b->nnodes + m] <= distance;
 }
 
 /* Nodes within a distance. */
@@ -322,6 +337,27 @@ static void keep_domains(struct wb_sim *s, struct wb_sd **lowest, uint32_t ncpus
     }
 }
 
+/* build_overlap_sched_groups: spans of nodes are groups of the level above where none overlaps another and each lies
+ * within one span there; else nodes are. */
+static void take_spans_below(const struct builder *b, struct rung *r, const struct rung *below)
+{
+    const struct wb_sd *sd = below->sd;
+    if (below->span != DOMAINS_NODES || !below->row->hops) return;
+    for (cpu_id c = 0; c < b->ncpus; c++) {
+        cpu_id first = wb_mask_first(sd[c].span);
+        if (sd[c].span != sd[first].span && !wb_mask_equal(sd[c].span, sd[first].span)) return;
+        if (sd[c].span_weight == b->ncpus) return;
+    }
+    r->below = sd;
+    if (r->span != DOMAINS_NODES) return;
+    uint32_t distance = domains_distance(b->topo, r->row->hops);
+    for (cpu_id c = 0; c < b->ncpus; c++) {
+        if (first_of(b, DOMAINS_NODE, c) != c) continue;
+        for (cpu_id i = 0; i < b->ncpus; i++)
+            if (within(b, c, i, distance) != within(b, c, wb_mask_first(sd[i].span), distance)) r->below = NULL;
+    }
+}
+
 static enum domains_span unit_below(const struct domains_ladder *l, uint32_t i)
 {
     if (!i) return DOMAINS_CPU;
@@ -366,6 +402,7 @@ int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct 
         rung[i] =
             (struct rung){.level = &level[i], .span = l->row[i].span, .unit = unit_below(l, i), .row = &l->row[i]};
         if (!nests(&b, &rung[i])) return free_rungs(rung, i, (int)i);
+        if (i) take_spans_below(&b, &rung[i], &rung[i - 1]);
         rung[i].sd = rung_alloc(b.ncpus);
         if (rung[i].span == DOMAINS_NODES)
             raise_nodes(&b, &rung[i]);

@@ -3,9 +3,10 @@
  *
  * A kernel profile lists levels, lowest first (`kernel.domains`). A level spans the CPUs that share something (a
  * core, a cache, a package, a node, the nearest N nodes, all) and is divided into groups: the spans of the level
- * below, or single CPUs at the bottom. Groups are in ascending order of their first CPU; wb_sd.local says where a
- * CPU's own group is, and rings start there. Spans, masks and groups are shared by the CPUs of a span, so memory is
- * proportional to CPUs times levels. Group powers are the policy's to set (0 here).
+ * below, or single CPUs at the bottom; where spans of nodes overlap, the nodes. Groups are in ascending order of
+ * their first CPU; wb_sd.local says where a CPU's own group is, and rings start there. Spans, masks and groups are
+ * shared by the CPUs of a span, so memory is proportional to CPUs times levels. Group powers are the policy's to set
+ * (0 here).
  *
  * Which rows apply depends on the build (kernel.arch, sched_smt, sched_mc) and the machine (min_nodes). Whether a
  * level that adds nothing is dropped depends on the version (kernel.degenerate): Linux 2.6.12+ kernel/sched.c

@@ -12,7 +12,7 @@
 #include "wakebal/kernel.h"
 #include "wakebal/scenario.h"
 
-#define FAKE_TASKS 512u
+#define FAKE_TASKS 2048u
 #define FAKE_FNS 64u
 
 struct wb_sim {
