@@ -241,6 +241,9 @@ static void print_all(const struct cli_options *o, const struct conform_result *
         printf("The recording's kernel, %s, is not modelled: the rules of %s stand for it\n", r->trace->kernel,
                r->kernel);
     trace_table_print(o, r->trace, &r->health);
+    if (r->seem_idle)
+        printf("  tasks that seem to be SCHED_IDLE: %u (wakeups went to CPUs that they kept busy; taken for such)\n",
+               r->seem_idle);
     printf("%" PRIu64 " wakeups; the state is known for %.1f %% of those scored\n\n", r->wakeups,
            100.0 * (double)r->total.known / (double)WB_MAX(r->total.known + r->total.derived, 1u));
     print_agreement(r, &s);

@@ -42,18 +42,20 @@ extern const char *const conform_kind_name[CONFORM_KINDS];
 
 /* Facts that are not in a recording, one bit each. */
 enum conform_fact {
-    CONFORM_F_SYNC,    /* sync flag of the wakeup: by class of waker */
-    CONFORM_F_WIDE,    /* wakee flips: counted since the beginning of the section */
-    CONFORM_F_CORES,   /* the cache's "has idle cores" mark */
-    CONFORM_F_DEPTH,   /* how far the cache may be searched: 0 or all (SIS_UTIL) */
-    CONFORM_F_LOAD,    /* load averages of both CPUs */
-    CONFORM_F_RECENT,  /* recently used CPU */
-    CONFORM_F_DELAYED, /* dequeue delayed: still queued, not placed (6.12+) */
-    CONFORM_F_LEAVING, /* not switched out completely: queued where it is */
-    CONFORM_F_RACE,    /* a CPU changed while the decision was made */
-    CONFORM_F_UTIL,    /* fork: utilisation of groups */
-    CONFORM_F_STAMP,   /* fork: which idle CPU went idle last */
-    CONFORM_F_PACK,    /* the packing rule's signal */
+    CONFORM_F_SYNC,     /* sync flag of the wakeup: by class of waker */
+    CONFORM_F_WIDE,     /* wakee flips: counted since the beginning of the section */
+    CONFORM_F_CORES,    /* the cache's "has idle cores" mark */
+    CONFORM_F_DEPTH,    /* how far the cache may be searched: 0 or all (SIS_UTIL) */
+    CONFORM_F_LOAD,     /* load averages of both CPUs */
+    CONFORM_F_RECENT,   /* recently used CPU */
+    CONFORM_F_DELAYED,  /* dequeue delayed: still queued, not placed (6.12+) */
+    CONFORM_F_LEAVING,  /* not switched out completely: queued where it is */
+    CONFORM_F_RACE,     /* a CPU changed while the decision was made */
+    CONFORM_F_UTIL,     /* fork: utilisation of groups */
+    CONFORM_F_STAMP,    /* fork: which idle CPU went idle last */
+    CONFORM_F_CLASS,    /* tasks that seem to be SCHED_IDLE */
+    CONFORM_F_AFFINITY, /* a migration thread has moved the wakee: it may be bound */
+    CONFORM_F_PACK,     /* the packing rule's signal */
     CONFORM_FACTS
 };
 struct conform_fact_text {
@@ -137,7 +139,7 @@ struct conform_result {
     struct trace_health health;
     char machine[256], kernel[64];
     bool machine_assumed, kernel_near; /* kernel_near: the recording's version is not modelled, this one is nearest */
-    uint32_t ncpus;
+    uint32_t ncpus, seem_idle;         /* tasks that are taken for SCHED_IDLE */
     uint64_t wakeups, count[CONFORM_KINDS];
     struct conform_tally total, by_kind[CONFORM_SCORED], fork;
     uint64_t by_fact[CONFORM_FACTS], by_fact_agree[CONFORM_FACTS];

@@ -50,7 +50,7 @@ static void restore(const struct conform *c, const struct conform_question *q, c
 struct conform_scratch {
     struct saved before;
     uint64_t util[TRACE_CPUS], runnable[TRACE_CPUS], load[TRACE_CPUS], stamp[TRACE_CPUS];
-    uint32_t est[TRACE_CPUS];
+    uint32_t est[TRACE_CPUS], nr_idle[TRACE_CPUS];
     struct wb_task *list[TRACE_CPUS], *curr[TRACE_CPUS];
 };
 
@@ -268,9 +268,30 @@ static void try_pack(struct trial *t)
     c->f->pl.pack.limit = limit;
 }
 
-static void (*const trials[])(struct trial *t) = {try_sync,    try_wide,      try_caches,  try_budget,
-                                                  try_load,    try_recent,    try_delayed, try_leaving,
-                                                  try_pending, try_under_way, try_pack};
+/* Nobody is SCHED_IDLE. */
+static void try_class(struct trial *t)
+{
+    struct conform *c = t->c;
+    for (cpu_id i = 0; c->idle && i < c->f->ncpus; i++) {
+        struct fair_rq *r = fair_rq(wb_rq(c->s, i));
+        c->scratch->nr_idle[i] = r->nr_idle;
+        r->nr_idle = 0;
+    }
+    if (c->idle) note(t, CONFORM_F_CLASS, ask(c, t->q).cpu);
+    for (cpu_id i = 0; c->idle && i < c->f->ncpus; i++) fair_rq(wb_rq(c->s, i))->nr_idle = c->scratch->nr_idle[i];
+}
+
+/* A migration thread has moved it: since then it may be bound. Where it slept it was allowed, so an answer that
+ * leaves it there stands. */
+static void try_affinity(struct trial *t)
+{
+    if (!t->c->past[t->q->wakee].pushed || t->a->base.cpu == t->q->w.prev_cpu) return;
+    for (cpu_id i = 0; i < t->c->f->ncpus; i++) note(t, CONFORM_F_AFFINITY, i);
+}
+
+static void (*const trials[])(struct trial *t) = {try_sync,   try_wide,    try_caches,  try_budget,  try_load,
+                                                  try_recent, try_delayed, try_leaving, try_pending, try_under_way,
+                                                  try_pack,   try_class,   try_affinity};
 
 void conform_ask(struct conform *c, const struct conform_question *q, struct conform_answer *a)
 {
@@ -368,6 +389,34 @@ static void try_stamps(const struct fork_trial *t)
     for (cpu_id i = 0; i < c->f->ncpus; i++) fair_rq(wb_rq(c->s, i))->idle_stamp = c->scratch->stamp[i];
 }
 
+/* A wakeup under way to an idle CPU: it counts as busy from some moment of it on. */
+static void try_fork_pending(const struct fork_trial *t)
+{
+    struct conform *c = t->c;
+    bool any = false;
+    for (cpu_id i = 0; i < c->f->ncpus; i++) {
+        struct wb_rq *rq = wb_rq(c->s, i);
+        c->scratch->list[i] = rq->wake_list;
+        any = any || rq->wake_list;
+        rq->wake_list = NULL;
+    }
+    if (any) try_fork(t, CONFORM_F_RACE);
+    for (cpu_id i = 0; i < c->f->ncpus; i++) wb_rq(c->s, i)->wake_list = c->scratch->list[i];
+}
+
+static void try_fork_class(const struct fork_trial *t)
+{
+    struct conform *c = t->c;
+    if (!c->idle) return;
+    for (cpu_id i = 0; i < c->f->ncpus; i++) {
+        struct fair_rq *r = fair_rq(wb_rq(c->s, i));
+        c->scratch->nr_idle[i] = r->nr_idle;
+        r->nr_idle = 0;
+    }
+    try_fork(t, CONFORM_F_CLASS);
+    for (cpu_id i = 0; i < c->f->ncpus; i++) fair_rq(wb_rq(c->s, i))->nr_idle = c->scratch->nr_idle[i];
+}
+
 void conform_ask_fork(struct conform *c, uint32_t parent, uint32_t child, cpu_id cpu, struct conform_answer *a)
 {
     struct fork_trial t = {c, parent ? conform_task(c, parent) : NULL, conform_task(c, child), cpu, a};
@@ -385,6 +434,8 @@ void conform_ask_fork(struct conform *c, uint32_t parent, uint32_t child, cpu_id
         c->scratch->est[i] = r->util_est;
         c->scratch->stamp[i] = r->idle_stamp;
     }
+    try_fork_pending(&t);
+    try_fork_class(&t);
     try_utils(&t);
     try_stamps(&t);
     let_go(c);

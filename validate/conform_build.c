@@ -93,12 +93,14 @@ static size_t add_columns(const struct conform *c, struct wb_override *item, cha
 
 static int load(struct conform *c, const struct wb_key_registry *keys, struct wb_diag *d)
 {
-    char features[2048], *column[TRACE_COLUMNS] = {NULL};
-    struct wb_override *item = calloc(c->o->set_n + 4 + TRACE_COLUMNS, sizeof *item);
+    char features[2048], isolated[256], *column[TRACE_COLUMNS] = {NULL};
+    struct wb_override *item = calloc(c->o->set_n + 5 + TRACE_COLUMNS, sizeof *item);
     if (!item) return -1;
     size_t n = add_columns(c, item, column);
     choose_features(c, features, sizeof features);
     if (features[0]) item[n++] = (struct wb_override){.key = "policy.features", .value = features, .from = "recording"};
+    if (!c->o->machine && trace_isolated(c->t, isolated, sizeof isolated))
+        item[n++] = (struct wb_override){.key = "kernel.isolated", .value = isolated, .from = "recording"};
     n += add_placement(c, features[0], item + n);
     if (skips_delayed(c))
         item[n++] = (struct wb_override){.key = "policy.sync_skips_delayed", .value = "true", .from = "recording"};
@@ -218,6 +220,7 @@ static int build_sim(struct conform *c, const struct wb_registry *reg, struct wb
         struct wb_drive_task *s = &k.spec[i - 1];
         s->name = t->task[i].comm;
         s->kthread = is_kthread(t->task[i].comm);
+        if (c->idle && c->idle[i]) s->klass = WB_CLASS_IDLE;
         c->bound[i] = one_cpu(t->task[i].comm, &cpu) && cpu < ncpus;
         if (c->bound[i]) s->allowed = &k.one[cpu];
     }

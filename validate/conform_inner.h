@@ -21,6 +21,7 @@ struct conform_past {
     bool born; /* forked in this section: its counts are whole */
     bool recent_known;
     bool met;            /* has run in this recording: its averages have a history */
+    bool pushed;         /* a migration thread has moved it: pushed by balancing, or its affinity has changed */
     bool may_delay;      /* slept while others were queued on its CPU */
     uint64_t idle_epoch; /* of that CPU then */
     uint64_t left_ns;    /* when it was switched out; 0: never */
@@ -48,6 +49,8 @@ struct conform {
     struct wb_task **leaving;
     bool *unknown;       /* [ncpus] after lost events */
     bool *bound;         /* [ntasks] */
+    uint32_t *votes;     /* [ntasks] that it is SCHED_IDLE: wakeups that went to its busy CPU */
+    const bool *idle;    /* [ntasks] taken for SCHED_IDLE; NULL: none */
     bool starting;       /* a section's first state is being made */
     uint64_t now, shift; /* ns of the model; added to the section's times */
     uint64_t tick_ns, next_tick;

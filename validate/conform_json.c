@@ -163,6 +163,7 @@ json_t *conform_json(const struct conform_result *r)
     json_object_set_new(o, "schema", json_string("wakebal.conform/1"));
     put_text(o, "machine", r->machine);
     json_object_set_new(o, "machine_assumed", json_boolean(r->machine_assumed));
+    json_object_set_new(o, "seem_idle", json_integer(r->seem_idle));
     json_object_set_new(o, "kernel_near", json_boolean(r->kernel_near));
     put_text(o, "kernel", r->kernel);
     put(o, "cpus", r->ncpus);

@@ -274,7 +274,7 @@ static void born(struct conform *c, const struct trace_event *e)
     bool known = true;
     for (cpu_id i = 0; i < c->r->ncpus; i++) known = known && !c->unknown[i];
     if (t->on_rq || t->on_cpu) return;
-    if (known) {
+    if (known && !fair_is_rt(t)) {
         conform_ask_fork(c, e->by, e->task, e->cpu, &a);
         if (a.base.cpu != e->to) conform_describe(c, NULL, a.state, sizeof a.state);
         conform_score_fork(c, e, &a);
@@ -292,6 +292,7 @@ static void migrate(struct conform *c, const struct trace_event *e, bool wakeup)
 {
     struct wb_task *t = conform_task(c, e->task);
     conform_count_move(c, e, wakeup);
+    if (!wakeup && !strncmp(c->t->task[e->by].comm, "migration/", 10)) c->past[e->task].pushed = true;
     if (conform_is_newidle(c, e, wakeup) && !t->on_cpu && t->on_rq) {
         note_leaving(c, e->cpu, e->by, WB_INTERRUPTIBLE); /* its task sleeps: schedule() has taken it off */
         c->r->repaired += wb_drive_switch(c->s, e->cpu, NULL, WB_INTERRUPTIBLE);
@@ -408,6 +409,55 @@ static int walk(struct conform *c)
     return err ? err : conform_finish(c);
 }
 
+#define VOTES_MIN 3u
+
+/* Once through the recording. 0, -1 with errors in d, or -ENOMEM. */
+static int attempt(struct conform *c, const struct wb_registry *reg, const struct wb_key_registry *keys,
+                   struct wb_diag *d)
+{
+    int err = make(c);
+    if (!err) err = conform_build(c, reg, keys, d) ? -1 : 0;
+    if (!err) err = walk(c);
+    unmake(c);
+    return err;
+}
+
+static uint64_t wrong(const struct conform_result *r)
+{
+    return r->total.known - r->total.known_agree + r->fork.known - r->fork.known_agree;
+}
+
+/* SCHED_IDLE cannot be read off a recording, and changes where others go: tasks whose busy CPUs were chosen again and
+ * again as if they were idle are taken for such, if that explains more than half of what was wrong. Returns the better
+ * result. */
+static struct conform_result *try_idle_tasks(struct conform *first, const struct wb_registry *reg,
+                                             const struct wb_key_registry *keys)
+{
+    struct conform_result *r = first->r, *again = calloc(1, sizeof *again);
+    struct wb_diag *quiet = wb_diag_new();
+    bool *idle = calloc(first->t->ntasks, sizeof *idle), better = false;
+    uint32_t n = 0;
+    for (uint32_t k = 1; idle && k < first->t->ntasks; k++) n += idle[k] = first->votes[k] >= VOTES_MIN;
+    if (idle && again && quiet && n) {
+        again->trace = r->trace;
+        struct conform c = {.r = again, .o = first->o, .t = first->t, .idle = idle};
+        c.votes = calloc(first->t->ntasks, sizeof *c.votes);
+        better = c.votes && !attempt(&c, reg, keys, quiet) && 2 * wrong(again) < wrong(r);
+        free(c.votes);
+    }
+    struct conform_result *worse = better ? r : again;
+    if (better) {
+        again->health = r->health;
+        again->seem_idle = n;
+        r->health = (struct trace_health){0};
+    }
+    if (worse) worse->trace = NULL;
+    conform_free(worse);
+    free(idle);
+    wb_diag_free(quiet);
+    return better ? again : r;
+}
+
 struct conform_result *conform_run_trace(struct trace *t, const struct conform_options *o,
                                          const struct wb_registry *reg, const struct wb_key_registry *keys,
                                          struct wb_diag *d)
@@ -420,12 +470,12 @@ struct conform_result *conform_run_trace(struct trace *t, const struct conform_o
     }
     r->trace = t;
     int err = trace_infer(t, &r->health);
-    if (!err) err = make(&c);
-    bool built = !err && !conform_build(&c, reg, keys, d);
-    if (built) err = walk(&c);
-    unmake(&c);
-    if (err) wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){.file = t->path}, NULL, "not enough memory");
-    if (built && !err) return r;
+    c.votes = err ? NULL : calloc(t->ntasks, sizeof *c.votes);
+    if (!err) err = c.votes ? attempt(&c, reg, keys, d) : -ENOMEM;
+    if (!err && r->total.known) r = try_idle_tasks(&c, reg, keys);
+    free(c.votes);
+    if (err == -ENOMEM) wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){.file = t->path}, NULL, "not enough memory");
+    if (!err) return r;
     conform_free(r);
     return NULL;
 }

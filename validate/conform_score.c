@@ -21,7 +21,7 @@ const struct conform_fact_text conform_fact_text[CONFORM_FACTS] = {
                         "by class of waker: tasks wake tasks synchronously, interrupts and kernel threads not"},
     [CONFORM_F_WIDE] = {"wakee flips", "counted since the section began; decided for tasks born in it"},
     [CONFORM_F_CORES] = {"idle cores mark", "followed from idle entries and failed searches"},
-    [CONFORM_F_DEPTH] = {"search depth", "SIS_UTIL: none or all of the cache"},
+    [CONFORM_F_DEPTH] = {"search depth", "how far the cache is searched: none of it or all"},
     [CONFORM_F_LOAD] = {"load averages", "from run times since the section began"},
     [CONFORM_F_RECENT] = {"recently used CPU", "unknown until the task's first search"},
     [CONFORM_F_DELAYED] = {"delayed dequeue", "the task may still have been queued: by the model's own lag"},
@@ -29,6 +29,8 @@ const struct conform_fact_text conform_fact_text[CONFORM_FACTS] = {
     [CONFORM_F_RACE] = {"race", "a CPU went idle or busy, or was being woken, while the decision was made"},
     [CONFORM_F_UTIL] = {"utilisation", "of groups, at forks"},
     [CONFORM_F_STAMP] = {"time of going idle", "of CPUs idle since before the section, at forks"},
+    [CONFORM_F_CLASS] = {"SCHED_IDLE", "of tasks that seem to be, by where wakeups went"},
+    [CONFORM_F_AFFINITY] = {"affinity", "a migration thread has moved the task: it may be bound since"},
     [CONFORM_F_PACK] = {"packing signal", "of the packing rule"},
 };
 
@@ -127,6 +129,16 @@ static void keep(struct conform *c, const struct trace_event *e, const struct co
 
 /* ---- scoring ---- */
 
+/* The kernel put a task beside one that keeps its CPU busy, where no known fact makes the model do so: what runs there
+ * may be SCHED_IDLE, which counts as idle. */
+static void vote(struct conform *c, const struct conform_answer *a, cpu_id chosen, cpu_id waker_cpu)
+{
+    const struct wb_rq *rq = wb_rq(c->s, chosen);
+    const struct wb_task *t = rq->curr;
+    if (a->facts || chosen == a->base.cpu || chosen == waker_cpu || t == rq->idle || rq->nr_running > 1) return;
+    if (t->klass == WB_CLASS_NORMAL && !t->kthread) c->votes[t->id - 2 * c->r->ncpus + 1]++;
+}
+
 void conform_score(struct conform *c, const struct trace_event *e, const struct conform_question *q,
                    const struct conform_answer *a, uint16_t chosen)
 {
@@ -146,6 +158,7 @@ void conform_score(struct conform *c, const struct trace_event *e, const struct 
         r->by_fact[f]++;
         r->by_fact_agree[f] += agrees;
     }
+    if (chosen < r->ncpus) vote(c, a, chosen, e->cpu);
     if (!a->facts) r->confusion[place_of(c, e, chosen)][place_of(c, e, a->base.cpu)]++;
     if (!agrees) keep(c, e, a, chosen, kind);
     if (a->base.cpu == e->cpu && e->cpu != e->from) conform_count_affine(c, e);
@@ -154,6 +167,7 @@ void conform_score(struct conform *c, const struct trace_event *e, const struct 
 void conform_score_fork(struct conform *c, const struct trace_event *e, const struct conform_answer *a)
 {
     bool agrees = a->base.cpu == e->to;
+    if (e->to < c->r->ncpus) vote(c, a, e->to, e->cpu);
     tally(&c->r->fork, a, agrees, conform_is_possible(a, e->to));
     for (int f = 0; f < CONFORM_FACTS; f++) {
         if (!(a->facts >> f & 1)) continue;
@@ -191,7 +205,7 @@ int conform_finish(struct conform *c)
 void conform_free(struct conform_result *r)
 {
     if (!r) return;
-    trace_free(r->trace);
+    trace_free(r->trace); /* NULL: another result has it */
     trace_health_free(&r->health);
     free(r->rule);
     free(r->cases);

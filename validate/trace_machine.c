@@ -3,7 +3,7 @@
  *
  * A symmetric machine is told as an hwloc synthetic string: equal packages, caches, cores; a node for each package or
  * one for all. Any other (nodes within a package, unequal packages) is told as the columns of machine.table. CPUs that
- * were offline are left out where they come last; kernels number CPUs so that maxcpus= leaves out the last ones.
+ * were offline are left out where they come last (as maxcpus= does it); others have no domains.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,9 +90,16 @@ bool trace_machine(const struct trace *t, char *buf, size_t n)
     if (from_notes(t, buf, n)) return true;
     uint32_t cpus = told(t);
     (void)snprintf(buf, n, "[numa] pack:1 l3:1 core:%u pu:1", cpus);
-    for (uint32_t i = 0; i < cpus; i++)
-        if (cpus > t->nplaces || !t->place[i].core[0]) return false;
-    return cpus > 0;
+    return cpus && cpus <= t->nplaces && t->place[0].core[0];
+}
+
+bool trace_isolated(const struct trace *t, char *buf, size_t n)
+{
+    uint32_t cpus = told(t);
+    size_t at = (size_t)snprintf(buf, n, "%s", t->isolated);
+    for (uint32_t i = 0; i < cpus && cpus <= t->nplaces && at < n; i++)
+        if (!t->place[i].core[0]) at += (size_t)snprintf(buf + at, n - at, "%s%u", at ? "," : "", i);
+    return at > 0 && at < n;
 }
 
 const char *const trace_column_key[TRACE_COLUMNS] = {"machine.table.core", "machine.table.l3", "machine.table.package",
@@ -103,6 +110,7 @@ static uint32_t number_in(const struct trace *t, size_t column, uint32_t cpu)
 {
     const char *mine = (const char *)&t->place[cpu] + column;
     uint32_t k = 0, n = 0;
+    if (!*mine && column != COLUMN(node)) return TRACE_CPUS + cpu; /* offline: beside nobody */
     if (column == COLUMN(node)) return (uint32_t)number(mine);
     for (; strcmp((const char *)&t->place[k] + column, mine) != 0; k++) {
         bool seen = false;
@@ -120,8 +128,7 @@ char *trace_machine_column(const struct trace *t, enum trace_column which)
     size_t len = 0;
     uint32_t cpus = told(t);
     if (from_notes(t, symmetric, sizeof symmetric) || cpus > t->nplaces) return NULL;
-    for (uint32_t i = 0; i < cpus; i++)
-        if (!t->place[i].core[0]) return NULL;
+    if (cpus && !t->place[0].core[0]) return NULL;
     FILE *f = cpus ? open_memstream(&text, &len) : NULL;
     if (!f) return NULL;
     for (uint32_t i = 0; i < cpus; i++) fprintf(f, "%s%u", i ? ", " : "[ ", number_in(t, column[which], i));

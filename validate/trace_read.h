@@ -106,6 +106,7 @@ struct trace {
     bool sorted; /* events had to be put in order */
     char kernel[96];
     char own_machine[128], own_kernel[64]; /* by name, of a simulation's own trace; "" = not told */
+    char isolated[128];                    /* "### isolated 6-7" */
     char *features;                        /* of "### features", or NULL */
     struct trace_place *place;
     uint32_t nplaces;
@@ -126,6 +127,8 @@ bool trace_machine(const struct trace *t, char *buf, size_t n);
 enum trace_column { TRACE_COLUMN_CORE, TRACE_COLUMN_LLC, TRACE_COLUMN_PACKAGE, TRACE_COLUMN_NODE, TRACE_COLUMNS };
 extern const char *const trace_column_key[TRACE_COLUMNS];
 char *trace_machine_column(const struct trace *t, enum trace_column which);
+/* CPUs without domains as a list, "3,6-7": isolated ones, and offline ones below others. False: none. */
+bool trace_isolated(const struct trace *t, char *buf, size_t n);
 /* The kernel profile for what recorded it: by the notes of our own traces, else the newest modelled version that is not
  * newer in its rules. False: not told, or older than all. */
 bool trace_kernel(const struct trace *t, char *buf, size_t n);

@@ -106,6 +106,7 @@ void trace_read_note(struct trace *t, struct trace_span s)
     struct trace_span what = word(&s);
     if (trace_span_is(what, "kernel")) copy(t->kernel, sizeof t->kernel, word(&s));
     if (trace_span_is(what, "features") && !t->features) t->features = strndup(s.at, (size_t)(s.end - s.at));
+    if (trace_span_is(what, "isolated")) copy(t->isolated, sizeof t->isolated, word(&s));
     if (trace_span_is(what, "topo")) note_place(t, s);
     if (trace_span_is(what, "dom")) note_level(t, s);
     if (trace_span_is(what, "begin")) note_section(t, word(&s));

@@ -17,8 +17,14 @@ struct builder {
     uint32_t ncpus, nwords, nnodes;
     uint64_t *windows; /* of single CPUs */
     struct wb_cpumask all;
-    uint32_t *index; /* [ncpus] position of a unit in its span, by its first CPU */
+    uint32_t *index;              /* [ncpus] position of a unit in its span, by its first CPU */
+    const struct wb_cpumask *out; /* CPUs without domains, or NULL */
 };
+
+static bool is_out(const struct builder *b, cpu_id c)
+{
+    return b->out && wb_mask_test(b->out, c);
+}
 
 /* ---- disjoint sets that cover the machine ---- */
 
@@ -44,17 +50,28 @@ static bool is_set(enum domains_span k)
 
 static cpu_id first_of(const struct builder *b, enum domains_span k, cpu_id c)
 {
-    uint32_t n;
+    uint32_t n = b->ncpus, i = 0;
     if (k == DOMAINS_CPU) return c;
-    return is_set(k) ? wb_topo_members(b->topo, topo_level(b, k, c), c, &n)[0] : 0;
+    const cpu_id *member = is_set(k) ? wb_topo_members(b->topo, topo_level(b, k, c), c, &n) : NULL;
+    while (i + 1 < n && is_out(b, member ? member[i] : i)) i++;
+    return member ? member[i] : i;
 }
 
 static uint32_t weight_of(const struct builder *b, enum domains_span k, cpu_id c)
 {
-    uint32_t n = 1;
-    if (k == DOMAINS_ALL) return b->ncpus;
+    uint32_t n = k == DOMAINS_ALL ? b->ncpus : 1, in = 0;
+    const cpu_id *member = is_set(k) ? wb_topo_members(b->topo, topo_level(b, k, c), c, &n) : NULL;
+    if (!b->out || k == DOMAINS_CPU) return n;
+    for (uint32_t i = 0; i < n; i++) in += !is_out(b, member ? member[i] : i);
+    return in;
+}
+
+/* With the isolated CPUs. */
+static uint32_t whole_weight(const struct builder *b, enum domains_span k, cpu_id c, uint32_t otherwise)
+{
+    uint32_t n = otherwise;
     if (is_set(k)) (void)wb_topo_members(b->topo, topo_level(b, k, c), c, &n);
-    return n;
+    return k == DOMAINS_ALL ? b->ncpus : n;
 }
 
 static struct wb_cpumask single(struct builder *b, cpu_id c)
@@ -79,13 +96,23 @@ static const struct wb_cpumask *all_mask(struct builder *b)
 {
     if (b->all.w) return &b->all;
     b->all = new_mask(b);
-    for (cpu_id c = 0; c < b->ncpus; c++) wb_mask_set(&b->all, c);
+    for (cpu_id c = 0; c < b->ncpus; c++)
+        if (!is_out(b, c)) wb_mask_set(&b->all, c);
     return &b->all;
+}
+
+static struct wb_cpumask without(struct builder *b, const struct wb_cpumask *m)
+{
+    struct wb_cpumask left = new_mask(b);
+    for (cpu_id c = 0; c < b->ncpus; c++)
+        if (wb_mask_test(m, c) && !is_out(b, c)) wb_mask_set(&left, c);
+    return left;
 }
 
 static struct wb_cpumask mask_of(struct builder *b, enum domains_span k, cpu_id c)
 {
     const struct wb_cpumask *m = is_set(k) ? wb_topo_mask(b->topo, topo_level(b, k, c), c) : NULL;
+    if (m && b->out) return without(b, m);
     if (m) return *m;
     return k == DOMAINS_ALL ? *all_mask(b) : single(b, c);
 }
@@ -116,11 +143,13 @@ static void fill_group(struct builder *b, const struct rung *r, struct wb_sg *g,
                         .weight = below ? below->span_weight : weight_of(b, r->unit, first)};
 }
 
-/* sd_init of 3.x and later: intervals in proportion to the span. */
-static const struct wb_sd_level *level_of(struct builder *b, struct rung *r, uint32_t weight)
+/* sd_init of 3.x and later: intervals in proportion to the span, isolated CPUs included (it takes tl->mask() as it is).
+ */
+static const struct wb_sd_level *level_of(struct builder *b, struct rung *r, cpu_id c, uint32_t weight)
 {
     const struct domains_row *row = r->row;
     if (!row->min_per_span_cpu && !row->max_per_span_cpu) return r->level;
+    if (b->out) weight = whole_weight(b, r->span, c, weight);
     if (r->scaled && r->scaled_weight == weight) return r->scaled;
     r->scaled = wb_sim_alloc(b->s, sizeof *r->scaled);
     r->scaled_weight = weight;
@@ -134,7 +163,7 @@ static const struct wb_sd_level *level_of(struct builder *b, struct rung *r, uin
 static void fill_sd(struct builder *b, struct rung *r, cpu_id c, const struct wb_cpumask *span, uint32_t weight)
 {
     struct wb_sd *sd = &r->sd[c];
-    sd->level = level_of(b, r, weight);
+    sd->level = level_of(b, r, c, weight);
     sd->flags = sd->level->flags;
     sd->span = span;
     sd->span_weight = weight;
@@ -154,7 +183,7 @@ static bool nests(const struct builder *b, const struct rung *r)
 {
     enum domains_span span = r->span == DOMAINS_NODES ? DOMAINS_NODE : r->span;
     for (cpu_id c = 0; c < b->ncpus; c++)
-        if (first_of(b, span, c) != first_of(b, span, first_of(b, r->unit, c))) return false;
+        if (!is_out(b, c) && first_of(b, span, c) != first_of(b, span, first_of(b, r->unit, c))) return false;
     return true;
 }
 
@@ -163,8 +192,10 @@ static void raise_sets(struct builder *b, struct rung *r)
 {
     uint32_t *count = wb_sim_alloc(b->s, b->ncpus * sizeof *count); /* groups of a span, by its first CPU */
     memset(count, 0, b->ncpus * sizeof *count);
-    for (cpu_id c = 0; c < b->ncpus; c++) count[first_of(b, r->span, c)] += first_of_unit(b, r, c) == c;
+    for (cpu_id c = 0; c < b->ncpus; c++)
+        if (!is_out(b, c)) count[first_of(b, r->span, c)] += first_of_unit(b, r, c) == c;
     for (cpu_id c = 0; c < b->ncpus; c++) {
+        if (is_out(b, c)) continue;
         cpu_id first = first_of(b, r->span, c), unit = first_of_unit(b, r, c);
         struct wb_sd *head = &r->sd[first];
         if (first == c) {
@@ -180,7 +211,8 @@ static void raise_sets(struct builder *b, struct rung *r)
         }
         r->sd[c].local = b->index[unit];
     }
-    for (cpu_id c = 0; c < b->ncpus; c++) r->sd[c].ngroups = r->sd[first_of(b, r->span, c)].ngroups;
+    for (cpu_id c = 0; c < b->ncpus; c++)
+        if (!is_out(b, c)) r->sd[c].ngroups = r->sd[first_of(b, r->span, c)].ngroups;
 }
 
 /* The node and its nearest: at equal distance the next by number, wrapping (2.6.10 arch/ia64 find_next_best_node). */
@@ -209,7 +241,7 @@ static void raise_node_list(struct builder *b, struct rung *r, uint32_t node, co
     struct wb_cpumask span = new_mask(b);
     uint32_t ngroups = 0, weight = 0, at = 0;
     for (cpu_id c = 0; c < b->ncpus; c++) {
-        if (!chosen[node_of(b, c)]) continue;
+        if (!chosen[node_of(b, c)] || is_out(b, c)) continue;
         wb_mask_set(&span, c);
         weight++;
         ngroups += first_of_unit(b, r, c) == c;
@@ -217,7 +249,7 @@ static void raise_node_list(struct builder *b, struct rung *r, uint32_t node, co
     const struct wb_cpumask *kept = keep(b, span);
     struct wb_sg *groups = wb_sim_alloc(b->s, ngroups * sizeof *groups);
     for (cpu_id c = 0; c < b->ncpus; c++) {
-        if (!chosen[node_of(b, c)]) continue;
+        if (!chosen[node_of(b, c)] || is_out(b, c)) continue;
         if (first_of_unit(b, r, c) == c) {
             b->index[c] = at;
             fill_group(b, r, &groups[at++], c);
@@ -344,6 +376,7 @@ static void take_spans_below(const struct builder *b, struct rung *r, const stru
     const struct wb_sd *sd = below->sd;
     if (below->span != DOMAINS_NODES || !below->row->hops) return;
     for (cpu_id c = 0; c < b->ncpus; c++) {
+        if (is_out(b, c)) return; /* isolated CPUs and nodes in two boxes: not both */
         cpu_id first = wb_mask_first(sd[c].span);
         if (sd[c].span != sd[first].span && !wb_mask_equal(sd[c].span, sd[first].span)) return;
         if (sd[c].span_weight == b->ncpus) return;
@@ -391,7 +424,8 @@ static int free_rungs(const struct rung *rung, uint32_t n, int ret)
 int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct domains_ladder *l,
                  struct wb_sd **lowest)
 {
-    struct builder b = {.s = s, .topo = topo, .ncpus = topo->ncpus, .nwords = WB_CPUMASK_WORDS(topo->ncpus)};
+    struct builder b = {
+        .s = s, .topo = topo, .ncpus = topo->ncpus, .nwords = WB_CPUMASK_WORDS(topo->ncpus), .out = l->out};
     struct rung rung[DOMAINS_ROWS];
     struct wb_sd_level *level = wb_sim_alloc(s, (l->nrows + 1) * sizeof *level);
     b.nnodes = topo->level[WB_LVL_NODE].ngroups;
@@ -409,7 +443,10 @@ int domains_make(struct wb_sim *s, const struct wb_topology *topo, const struct 
         else
             raise_sets(&b, &rung[i]);
     }
-    for (cpu_id c = 0; c < b.ncpus; c++) link_cpu(rung, l->nrows, c, l->degenerate, &lowest[c]);
+    for (cpu_id c = 0; c < b.ncpus; c++) {
+        lowest[c] = NULL;
+        if (!is_out(&b, c)) link_cpu(rung, l->nrows, c, l->degenerate, &lowest[c]);
+    }
     keep_domains(s, lowest, b.ncpus);
     return free_rungs(rung, l->nrows, -1);
 }

@@ -46,6 +46,7 @@ struct domains_ladder {
     struct domains_row row[DOMAINS_ROWS];
     uint32_t nrows;
     bool degenerate;
+    const struct wb_cpumask *out; /* isolated CPUs have no domains; NULL: none are */
 };
 
 /* Read the rows of kernel.domains that apply to this build on this machine. Names stay owned by cfg. 0, or -1 with

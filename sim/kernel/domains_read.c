@@ -186,7 +186,18 @@ int domains_build(struct wb_sim *s, const struct wb_config *cfg, const struct wb
                   struct wb_diag *d)
 {
     struct domains_ladder l;
+    struct wb_cpumask out = {.ncpus = topo->ncpus, .nwords = WB_CPUMASK_WORDS(topo->ncpus)};
     if (domains_read(cfg, topo, &l, d)) return -1;
+    if (wb_cfg_has(cfg, "kernel.isolated")) {
+        int64_t last = wb_cfg_cpus_max(cfg, "kernel.isolated");
+        if (last >= (int64_t)topo->ncpus) {
+            wb_cfg_error(cfg, d, "kernel.isolated", NULL, "there is no CPU %d", (int)last);
+            return -1;
+        }
+        out.w = wb_sim_alloc(s, out.nwords * sizeof *out.w);
+        memset(out.w, 0, out.nwords * sizeof *out.w);
+        if (wb_cfg_cpus(cfg, "kernel.isolated", &out)) l.out = &out;
+    }
     int bad = domains_make(s, topo, &l, lowest);
     if (bad < 0) return 0;
     wb_cfg_error(cfg, d, "kernel.domains",

@@ -32,6 +32,11 @@ static const struct wb_key rows[] = {
      .help = "Levels that add nothing to the one below are dropped (2.6.12 on).",
      .source = "Linux 2.6.12 kernel/sched.c sd_degenerate"},
 
+    {.path = "kernel.isolated",
+     .type = WB_KEY_CPUS,
+     .help = "CPUs that belong to no scheduling domain, as boot options isolcpus= and nohz_full= have them: nothing is "
+             "placed or pulled there that is not bound to them. Offline CPUs are told the same way.",
+     .source = "Linux kernel/sched/isolation.c housekeeping_isolcpus_setup, HK_FLAG_DOMAIN"},
     {.path = "kernel.domains",
      .type = WB_KEY_GROUPS,
      .help = "Levels of scheduling domains, lowest first. Groups of a level are the spans of the one below it, single "

@@ -281,6 +281,38 @@ static void a_kernel_between_two(void **state)
     conform_free(later);
 }
 
+/* Two packages of 2 x 2 of which CPUs 3 and 6 were offline: each is alone in a gap of the numbers, with no domains. */
+static void offline_cpus_have_no_domains(void **state)
+{
+    (void)state;
+    struct conform_result *r = run("guest_612_offline.txt", NULL, NULL);
+    assert_non_null(r);
+    assert_int_equal(r->ncpus, 8);
+    assert_false(r->machine_assumed);
+    assert_true(r->total.known >= 70);
+    assert_int_equal(r->total.known_agree, r->total.known);
+    assert_int_equal(r->fork.known_agree, r->fork.known);
+    assert_int_equal(r->nlevels, 3);
+    for (uint32_t k = 0; k < r->nlevels; k++) assert_null(strstr(r->level[k].differs, "SD_"));
+    conform_free(r);
+}
+
+/* A SCHED_IDLE task keeps a CPU busy that the kernel takes for idle: 57 wakeups of this extract go there. */
+static void idle_class_is_inferred(void **state)
+{
+    (void)state;
+    struct conform_result *r = run("guest_616_idle_class.txt", NULL, NULL), *without;
+    assert_non_null(r);
+    assert_int_equal(r->seem_idle, 1);
+    assert_int_equal(r->total.known_agree, r->total.known);
+    assert_true(r->by_fact[CONFORM_F_CLASS] >= 50);
+    assert_int_equal(r->by_fact_agree[CONFORM_F_CLASS], r->by_fact[CONFORM_F_CLASS]);
+    without = run("guest_612_2s2c2t.txt", NULL, "NO_WA_IDLE"); /* disagrees for another reason */
+    assert_int_equal(without->seem_idle, 0);
+    conform_free(r);
+    conform_free(without);
+}
+
 /* The domains that the recorded kernels built are those that the model builds; an older kernel's are others. */
 static void domains_as_recorded(void **state)
 {
@@ -401,6 +433,8 @@ int main(void)
         cmocka_unit_test(another_feature_disagrees),
         cmocka_unit_test(mainline_does_not_pack),
         cmocka_unit_test(a_kernel_between_two),
+        cmocka_unit_test(offline_cpus_have_no_domains),
+        cmocka_unit_test(idle_class_is_inferred),
         cmocka_unit_test(domains_as_recorded),
         cmocka_unit_test(wrong_machine_is_refused),
         cmocka_unit_test(other_families_are_refused),

@@ -247,11 +247,29 @@ static void odd_machines_are_tables(void **state)
     assert_non_null(t);
     assert_int_equal(t->ncpus, 5);
     assert_true(trace_machine(t, text, sizeof text));
+    assert_false(trace_isolated(t, text, sizeof text));
     for (int i = 0; i < TRACE_COLUMNS; i++) {
         char *column = trace_machine_column(t, (enum trace_column)i);
         assert_string_equal(column, want[i]);
         free(column);
     }
+    trace_free(t);
+}
+
+/* CPU 1 is offline, 3 isolated. */
+static void isolated_cpus_are_listed(void **state)
+{
+    char text[64];
+    (void)state;
+    struct trace *t = read_text("### isolated 3\n### topo cpu0 core 0 pkg 0-3 llc 0-3 node 0\n"
+                                "### topo cpu2 core 2 pkg 0-3 llc 0-3 node 0\n"
+                                "### topo cpu3 core 3 pkg 0-3 llc 0-3 node 0\n" WAKEUP);
+    assert_true(trace_machine(t, text, sizeof text));
+    assert_true(trace_isolated(t, text, sizeof text));
+    assert_string_equal(text, "3,1");
+    char *column = trace_machine_column(t, TRACE_COLUMN_PACKAGE);
+    assert_string_equal(column, "[ 0, 1025, 0, 0 ]");
+    free(column);
     trace_free(t);
 }
 
@@ -427,6 +445,7 @@ int main(void)
         cmocka_unit_test(ftrace_head_counts),
         cmocka_unit_test(perf_head_tells_the_machine),
         cmocka_unit_test(odd_machines_are_tables),
+        cmocka_unit_test(isolated_cpus_are_listed),
         cmocka_unit_test(nearest_kernels),
         cmocka_unit_test(differences_are_refused),
         cmocka_unit_test(nothing_of_ours_is_an_error),
