@@ -167,7 +167,8 @@ bool chain_touch_within(const struct stroke *k, enum wb_pattern pattern, sim_tim
 
 bool chain_copy_within(const struct stroke *from, const struct stroke *to, sim_time *core)
 {
-    if (!is_within(from) || !is_within(to)) return false;
+    uint32_t n = from->nlevels;
+    if (from->r->nholders != n || to->r->nholders != n || !is_within(from) || !is_within(to)) return false;
     uint64_t hit[WB_CACHE_LEVELS] = {0};
     touch_within(from, hit);
     touch_within(to, hit); /* inner caches may have lost some of it since; the outermost has not taken in anything */

@@ -177,14 +177,17 @@ struct server {
     char name[16];
 };
 
+#define SHARED_CPUS 64u /* of whose touches the order is known (shared.h) */
+
 struct wb_machine_state {
     const struct wb_machine *m;
     size_t bytes; /* of the block that this begins */
     struct wb_machine_sizes sizes;
     bool by_the_book; /* no short cuts for regions that nobody else holds: what tests compare with */
     struct cache *cache;
-    struct recall *recall; /* [RECALL_PLACES] */
-    struct shared *shared; /* [SHARED_PLACES] */
+    struct recall *recall;             /* [RECALL_PLACES] */
+    struct shared *shared;             /* [SHARED_PLACES] */
+    uint16_t shared_last[SHARED_CPUS]; /* place of the last touch of the CPU, or of another one whose number ends so */
     struct shapes *shapes;
     struct region *region; /* sizes.regions, then sizes.pages */
     const char *region_name[REGION_NAMES];

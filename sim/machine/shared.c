@@ -13,18 +13,33 @@ static bool is_own(const struct stroke *k, uint32_t cache)
     return false;
 }
 
+static inline uint64_t span_of(const struct stroke *k)
+{
+    return (uint64_t)k->n << 32 | k->off;
+}
+
+static inline uint64_t who_of(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern)
+{
+    return (uint64_t)k->r->home << 48 | (uint64_t)cpu << 32 | (uint64_t)k->access << 16 | (uint64_t)pattern << 8 |
+           k->r->nholders;
+}
+
+static inline uint64_t room_of(const struct stroke *k)
+{
+    uint64_t room = 0;
+    for (uint32_t i = 0; i < k->nlevels; i++) room = room << ROOM_BITS | WB_MIN(k->s->cache[k->cache[i]].free, k->n);
+    return room;
+}
+
 bool shared_key_of(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, struct shared_key *key)
 {
     struct wb_machine_state *s = k->s;
     uint32_t n = k->r->nholders;
     if (!n || n > SHARED_HOLDERS || k->nlevels > SHARED_LEVELS || k->n < RECALL_MIN || k->n >> ROOM_BITS) return false;
     if (cpu > UINT16_MAX) return false;
-    key->span = (uint64_t)k->n << 32 | k->off;
-    key->who =
-        (uint64_t)k->r->home << 48 | (uint64_t)cpu << 32 | (uint64_t)k->access << 16 | (uint64_t)pattern << 8 | n;
-    key->room = 0;
-    for (uint32_t i = 0; i < k->nlevels; i++)
-        key->room = key->room << ROOM_BITS | WB_MIN(s->cache[k->cache[i]].free, k->n);
+    key->span = span_of(k);
+    key->who = who_of(k, cpu, pattern);
+    key->room = room_of(k);
     struct holder *h = holders_first(s, k->r);
     for (uint32_t j = 0; j < n; j++, h++) {
         if (j == HOLDERS_BLOCK) h = s->block[k->r->block[1]].h;
@@ -93,16 +108,69 @@ static void change_holders(const struct stroke *k, const struct shared *m)
     }
 }
 
-bool shared_recall(const struct stroke *k, const struct shared_key *key, struct wb_touch *out)
+/* What it came to then. */
+static void recall(const struct stroke *k, const struct shared *m, struct wb_touch *out)
 {
-    const struct shared *m = set_of(k->s, key);
-    if (!same(&m->key, key) && !same(&(++m)->key, key)) return false;
     change_caches(k, m);
     change_holders(k, m);
     for (uint32_t i = 0; i < k->nlevels; i++) out->hit_bytes[i] += m->hit[i];
     out->upgrade += m->upgrade;
     out->refill += m->refill;
     out->unstaged += m->refill;
+}
+
+static inline uint16_t *last_of(const struct stroke *k, cpu_id cpu)
+{
+    return &k->s->shared_last[cpu % SHARED_CPUS];
+}
+
+/* Bits in which n holders that stand side by side differ from what a key says. */
+static inline uint64_t differ(struct wb_machine_state *s, struct holder *h, const struct shared_key *key,
+                              uint32_t first, uint32_t n)
+{
+    uint64_t bits = 0;
+    for (uint32_t j = first; j < first + n; j++, h++) {
+        const struct cache *c = &s->cache[h->cache];
+        uint64_t have[2], since = c->clock - h->stamp, known = key->holder[j].since;
+        if (WB_UNLIKELY(since >= DECAY_X_MAX * c->size.bytes)) { /* as in shared_key_of() */
+            holder_decay(s, h, 0);
+            since = 0;
+        }
+        memcpy(have, &h->run, sizeof have);
+        bits |= (since ^ (known & ((1ull << SINCE_BITS) - 1))) | (h->cache ^ known >> SINCE_BITS) | h->rest |
+                (have[0] ^ key->holder[j].have[0]) | (have[1] ^ key->holder[j].have[1]);
+    }
+    return bits;
+}
+
+/* Is all as the key says? As many holders are there as it has, since `who` is the same. */
+static bool is_so(const struct stroke *k, const struct shared_key *key)
+{
+    uint32_t n = k->r->nholders, block = WB_MIN(n, HOLDERS_BLOCK);
+    uint64_t bits = (key->room ^ room_of(k)) | differ(k->s, holders_first(k->s, k->r), key, 0, block);
+    if (n > block) bits |= differ(k->s, k->s->block[k->r->block[1]].h, key, block, n - block);
+    return !bits;
+}
+
+bool shared_follow(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, struct wb_touch *out)
+{
+    uint16_t *last = last_of(k, cpu), next = k->s->shared[*last].next;
+    const struct shared *m = &k->s->shared[next];
+    if (m->key.span != span_of(k) || m->key.who != who_of(k, cpu, pattern) || !is_so(k, &m->key)) return false;
+    *last = next;
+    recall(k, m, out);
+    return true;
+}
+
+bool shared_recall(const struct stroke *k, const struct shared_key *key, struct wb_touch *out)
+{
+    struct shared *all = k->s->shared;
+    const struct shared *m = set_of(k->s, key);
+    if (!same(&m->key, key) && !same(&(++m)->key, key)) return false;
+    uint16_t *last = last_of(k, (cpu_id)(key->who >> 32 & UINT16_MAX)), place = (uint16_t)(m - all);
+    all[*last].next = place;
+    *last = place;
+    recall(k, m, out);
     return true;
 }
 

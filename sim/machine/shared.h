@@ -7,6 +7,9 @@
  * it, as recall.h does for one cache: what the holders have and since when, the span, the CPU, and the free room of its
  * caches. Kept are touches that cost no time on shared servers, of regions that few caches hold, each in one stretch.
  * What comes out is what touch.c would work out, to the byte (prop_short_cuts compares).
+ *
+ * A CPU's touches come in the same order with each message, so each kept touch knows which one followed it the last
+ * time: that one is compared with first, without making a key of what is there.
  */
 #ifndef WB_MACHINE_SHARED_H
 #define WB_MACHINE_SHARED_H
@@ -18,6 +21,7 @@
 #define SHARED_LEVELS 3u
 #define SHARED_SETS_BITS 7u
 #define SHARED_PLACES (2u << SHARED_SETS_BITS)
+_Static_assert(SHARED_PLACES <= UINT16_MAX, "numbers of places are short");
 
 struct shared_key {
     uint64_t span; /* of it: bytes and offset */
@@ -34,7 +38,8 @@ struct shared {
     struct extent run[SHARED_HOLDERS]; /* of the holders after the touch; the first ones are those before it */
     uint16_t cache[SHARED_HOLDERS];
     uint8_t nholders;
-    uint8_t own;                                              /* which are caches of the own chain, a bit each */
+    uint8_t own;   /* which are caches of the own chain, a bit each */
+    uint16_t next; /* the place that served the CPU's next touch, as a rule */
     uint32_t displaced[SHARED_LEVELS], filled[SHARED_LEVELS]; /* taken in by the own caches, see recall.h */
     uint32_t hit[SHARED_LEVELS];                              /* bytes that were found there */
     uint32_t gone[SHARED_HOLDERS];                            /* bytes that the holders before the touch have lost */
@@ -43,7 +48,9 @@ struct shared {
 
 /* The key of a touch, if it is of the kind that is kept; holders that have nothing left are brought up to date. */
 bool shared_key_of(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, struct shared_key *key);
-/* It is known: do it, add to *out what it costs, true. */
+/* It is the touch that followed the CPU's last one before: do it, add to *out what it costs, true. */
+bool shared_follow(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, struct wb_touch *out);
+/* The same of any that is known, by its key. */
 bool shared_recall(const struct stroke *k, const struct shared_key *key, struct wb_touch *out);
 
 /* It is not known: note what is there before it is worked out, and keep it afterwards. */

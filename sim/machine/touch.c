@@ -373,7 +373,12 @@ static void touch_span(struct toucher *t)
         return;
     }
     t->k.r->touches++;
-    if (!t->k.r->shape || !t->brief || !shapes_recall(&t->k, t->cpu, t->pattern, t->out)) touch_new(t);
+    if (t->brief) {
+        bool known = t->k.r->shape ? shapes_recall(&t->k, t->cpu, t->pattern, t->out)
+                                   : shared_follow(&t->k, t->cpu, t->pattern, t->out);
+        if (known) return;
+    }
+    touch_new(t);
 }
 
 /* Nothing yet. nstages says that the stages are not there. */
@@ -403,11 +408,11 @@ static void touch(struct toucher *t)
     out->total = out->core + out->upgrade + out->refill;
 }
 
-static void copy(struct toucher *t, const struct stroke *from, const struct stroke *to)
+/* t->k: from where. */
+static void copy(struct toucher *t, const struct stroke *to)
 {
     struct wb_touch *out = t->out;
     t->pattern = WB_STREAM;
-    t->k = *from;
     touch_span(t);
     t->k = *to;
     touch_span(t);
@@ -443,11 +448,12 @@ void wb_region_copy(struct wb_machine_state *s, cpu_id cpu, const struct wb_span
                     struct wb_touch *out)
 {
     check_copy(src, dst);
-    const struct stroke from = chain_stroke(s, cpu, src, WB_READ), to = chain_stroke(s, cpu, dst, WB_WRITE);
     struct toucher t;
+    t.k = chain_stroke(s, cpu, src, WB_READ);
+    const struct stroke to = chain_stroke(s, cpu, dst, WB_WRITE);
     t.brief = false;
     begin(&t, s, cpu, out);
-    copy(&t, &from, &to);
+    copy(&t, &to);
 }
 
 bool wb_region_touch_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb_span *span, enum wb_pattern pattern,
@@ -468,11 +474,12 @@ bool wb_region_copy_cost(struct wb_machine_state *s, cpu_id cpu, const struct wb
                          struct wb_touch *out)
 {
     check_copy(src, dst);
-    const struct stroke from = chain_stroke(s, cpu, src, WB_READ), to = chain_stroke(s, cpu, dst, WB_WRITE);
-    if (chain_copy_within(&from, &to, &out->core)) return true;
     struct toucher t;
+    t.k = chain_stroke(s, cpu, src, WB_READ);
+    const struct stroke to = chain_stroke(s, cpu, dst, WB_WRITE);
+    if (chain_copy_within(&t.k, &to, &out->core)) return true;
     t.brief = true;
     begin(&t, s, cpu, out);
-    copy(&t, &from, &to);
+    copy(&t, &to);
     return false;
 }
