@@ -14,25 +14,36 @@ static const struct exp_metric *primary(const struct exp_result *r)
     return r && r->primary ? exp_result_find(r, r->primary_instance, r->primary) : NULL;
 }
 
-/* "pipe=2.6.10, page_size=4 KiB": the last word of each key, long values cut. Two axes whose keys end alike
- * keep the whole label. */
+static const char *last_word(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return dot ? dot + 1 : key;
+}
+
+/* The last word of an axis' key; where another axis has the same one, the word before it, too: "x.count". Of NAME.base
+ * NAME alone says as much: "machine". Returns its length; *at is where it begins. */
+static int axis_name(const struct exp_result *r, size_t i, const char **at)
+{
+    const char *key = r->param[i].key, *word = last_word(key);
+    bool shared = false;
+    for (size_t k = 0; k < r->nparams; k++) shared |= k != i && !strcmp(word, last_word(r->param[k].key));
+    *at = word;
+    if (!shared || word == key) return (int)strlen(word);
+    while (*at > key && (*at == word || (*at)[-1] != '.')) --*at;
+    return strcmp(word, "base") ? (int)strlen(*at) : (int)(word - *at - 1);
+}
+
+/* "pipe=2.6.10, message=4 KiB"; long values are cut. */
 static void point_label(const struct exp_result *r, char *buf, size_t n)
 {
     size_t used = 0;
     buf[0] = 0;
-    for (size_t i = 0; i < r->nparams; i++) {
-        const char *key = r->param[i].key, *dot = strrchr(key, '.'), *word = dot ? dot + 1 : key;
-        for (size_t k = 0; k < i; k++) {
-            const char *other = strrchr(r->param[k].key, '.');
-            if (!strcmp(word, other ? other + 1 : r->param[k].key)) {
-                snprintf(buf, n, "%s", r->label);
-                return;
-            }
-        }
+    for (size_t i = 0; i < r->nparams && used < n; i++) {
+        const char *name;
+        int length = axis_name(r, i, &name);
         char *value = exp_text_terminal(r->param[i].value, 24);
-        used += (size_t)snprintf(buf + used, n - used, "%s%s=%s", i ? ", " : "", word, value);
+        used += (size_t)snprintf(buf + used, n - used, "%s%.*s=%s", i ? ", " : "", length, name, value);
         free(value);
-        if (used >= n) return;
     }
     if (!r->nparams) snprintf(buf, n, "%s", r->label);
 }
@@ -289,6 +300,19 @@ static bool one_machine(const struct exp_study *s, const struct exp_result *firs
     return true;
 }
 
+/* How many points on which machine, and what is known of its costs; of several machines each has its own. */
+static void print_head(const struct exp_study *s, const struct exp_result *r, const struct out_style *st)
+{
+    bool one = one_machine(s, r), measured = true;
+    for (size_t i = 0; i < s->n; i++) measured &= !s->result[i] || !strcmp(s->result[i]->calibration, "measured");
+    char *machine = exp_text_terminal(one ? r->machine : "several machines", 40);
+    printf("%zu point%s; %s   %s%s%s", s->n, s->n == 1 ? "" : "s", machine, measured ? st->good : st->warn,
+           measured ? "calibrated" : "UNCALIBRATED", st->off);
+    if (one) printf(" - costs: %s", r->machine_source);
+    printf("\n\n");
+    free(machine);
+}
+
 void run_print_sweep(const struct run_view *v)
 {
     const struct exp_result *r = first_result(v->study);
@@ -299,13 +323,7 @@ void run_print_sweep(const struct run_view *v)
         printf("%s\n", title);
         free(title);
     }
-    if (r && !v->o->quiet) {
-        char *machine = exp_text_terminal(one_machine(v->study, r) ? r->machine : "several machines", 40);
-        printf("%zu point%s; %s   %s%s%s - costs: %s\n\n", v->study->n, v->study->n == 1 ? "" : "s", machine,
-               strcmp(r->calibration, "measured") ? st.warn : st.good,
-               strcmp(r->calibration, "measured") ? "UNCALIBRATED" : "calibrated", st.off, r->machine_source);
-        free(machine);
-    }
+    if (r && !v->o->quiet) print_head(v->study, r, &st);
     if (!m) {
         printf("No workload reports a figure that points could be compared by; see --export-json.\n");
         return;

@@ -89,7 +89,7 @@ static char *draw_domains_of(struct show *w)
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
     if (!out) return NULL;
-    draw_domains(out, w->s, w->cpu);
+    draw_domains(out, w->s, w->cpu, wb_cfg_has(w->cfg, "policy.version") ? wb_cfg_str(w->cfg, "policy.version") : NULL);
     if (!fclose(out)) return text;
     free(text);
     return NULL;

@@ -175,6 +175,8 @@ static void remark_outliers(struct exp_result *res, const struct exp_metric *m)
     }
     /* Many far ones are no outliers but a second mode, which has its own note. */
     if (!(fabs(far) > OUTLIER_MAD) || outliers * 10 > m->n * 2) return;
+    /* Runs that are nearly alike have a distance of next to nothing: what is within the goal moves no mean. */
+    if (fabs(m->sample[worst] - m->sum.median) <= res->goal * fabs(m->sum.median)) return;
     char value[48], median[48];
     exp_result_note(res, "W012",
                     "replication %zu is an outlier: its %s is %s, the median %s (%.0f times the usual distance from "

@@ -152,6 +152,16 @@ static double rate_of(const struct wb_metric_spec *spec, uint64_t n, sim_time ps
     return (double)n / SECONDS(ps);
 }
 
+/* Value of window k, by the time of it in which the instance was at work; NAN when that is less than half: what follows
+ * the end of the work is no slow phase of it. */
+static double window_rate(const struct wb_measure *m, const struct wb_metric_spec *spec, uint64_t n, uint32_t k,
+                          const sim_time work[2])
+{
+    sim_time from = WB_MAX(m->start + k * m->window, work[0]), to = WB_MIN(m->start + (k + 1) * m->window, work[1]);
+    if (to <= from || to - from < m->window / 2) return NAN;
+    return rate_of(spec, n, to - from);
+}
+
 /* Spread over the windows in which the instance worked from edge to edge. */
 static void add_windows(struct builder *b, struct wb_metric *x, double *scratch, sim_time begin, sim_time end)
 {
@@ -198,7 +208,8 @@ static void add_progress(struct builder *b, const struct progress_item *i, doubl
     x.value = rate_of(&i->spec, i->p.n - (whole ? 0 : c->base), end > begin ? end - begin : 0);
     double *w = doubles(b, m->nwindows);
     if (!w) return;
-    for (uint32_t k = 0; k < m->nwindows; k++) w[k] = rate_of(&i->spec, c->window[k], m->window);
+    for (uint32_t k = 0; k < m->nwindows; k++)
+        w[k] = window_rate(m, &i->spec, c->window[k], k, (const sim_time[2]){begin, end});
     x.window = w;
     add(b, &x);
     add_windows(b, &x, scratch, begin, end);

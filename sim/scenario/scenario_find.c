@@ -272,7 +272,40 @@ void wb_scenario_list_free(char **names)
 }
 
 /* How a word may be meant, the surest first. */
-enum { BY_EDITS, BY_PART, BY_FIRST_WORD, WAYS };
+enum { BY_RELEASE, BY_EDITS, BY_PART, BY_FIRST_WORD, WAYS };
+
+/* Linux releases since 2.6.0 of "linux-6.8" or "6.8.3"; -1 when it is no such name. 2.6 ended with .39, 3 with .19, 4
+ * with .20, 5 and 6 with .19. */
+static int release_count(const char *name)
+{
+    static const int first[] = {[3] = 40, [4] = 60, [5] = 81, [6] = 101, [7] = 121};
+    unsigned v[3] = {0};
+    int end = 0;
+    if (!strncmp(name, "linux-", 6)) name += 6;
+    if (sscanf(name, "%2u.%2u%n", &v[0], &v[1], &end) < 2) return -1;
+    if (name[end] == '.') {
+        int more = 0;
+        if (sscanf(name + end, ".%4u%n", &v[2], &more) < 1) return -1;
+        end += more;
+    }
+    if (name[end]) return -1;
+    if (v[0] == 2) return v[1] == 6 ? (int)v[2] : -1;
+    return v[0] > 2 && v[0] < WB_ARRAY_SIZE(first) ? first[v[0]] + (int)v[1] : -1;
+}
+
+/* The kernel that is the fewest releases away, the older of two: 6.8 means linux-6.6. By edits it would be 6.1. */
+static const char *nearest_release(const char *word, char **names, size_t n)
+{
+    int want = release_count(word), best = 0;
+    const char *near = NULL;
+    for (size_t i = 0; want >= 0 && i < n; i++) {
+        int have = release_count(names[i]), off = abs(have - want);
+        if (have < 0 || (near && (off > best || (off == best && have > want)))) continue;
+        near = names[i];
+        best = off;
+    }
+    return near;
+}
 
 /* Does a part of the name begin with the word? 2.6 and linux of linux-2.6.11, not ux. */
 static bool has_part(const char *name, const char *word)
@@ -310,6 +343,7 @@ static const char *near_name(int way, const char *kind, const char *word, struct
     size_t n, len = strlen(word);
     char **names = wb_scenario_list(kind, &n);
     const char *near = NULL;
+    if (way == BY_RELEASE && !strcmp(kind, "kernels")) near = nearest_release(word, names, n);
     if (len < 200 && way == BY_EDITS) near = wb_nearest(word, (const char *const *)names, n);
     if (len >= 3 && way == BY_PART) near = shortest_with(word, names, n);
     if (len >= 4 && len < 200 && way == BY_FIRST_WORD && !strchr(word, '-')) near = nearest_first_word(word, names, n);

@@ -124,7 +124,11 @@ int override_resolve(struct build *b, const struct wb_override *o, char path[SCE
     }
     const struct wb_key *row = wb_keys_find(b->s->keys, pattern, NULL);
     if (row && row->type != WB_KEY_GROUP && row->type != WB_KEY_GROUPS && path[strlen(path) - 1] != ']') return 0;
-    return complain(b, o, "E130", suggest_key(&b->c->arena, b->s->keys, pattern, raw_selector(b, path), ""),
+    char base[KEYS_PATTERN_MAX];
+    bool named = row && row->type == WB_KEY_GROUP && keys_child(b->s->keys, pattern, "base", base);
+    return complain(b, o, "E130",
+                    named ? scan_printf(&b->c->arena, "to choose one by name: %s.base=%.60s", path, o->value)
+                          : suggest_key(&b->c->arena, b->s->keys, pattern, raw_selector(b, path), ""),
                     scan_printf(&b->c->arena, "'%s' is a group; name one key of it", path));
 }
 

@@ -91,6 +91,10 @@ try 2 err "is no verb" help ../machines/smp2
 
 # What was probably meant: as long as the word, the word within a longer name, the first part of a name.
 try 3 err "did you mean 'linux-6.12'?" run pipe -k linux-6.13
+try 3 err "did you mean 'linux-6.6'?" run pipe -k linux-6.8
+try 3 err "did you mean 'linux-6.18'?" run pipe -k 6.17.3
+try 3 err "did you mean 'linux-5.4'?" run pipe -k linux-4.19
+try 3 err "did you mean 'linux-2.6.24'?" run pipe -k 2.6.29
 try 3 err "did you mean 'linux-2.6.11'?" run pipe -k 2.6.11
 try 3 err "did you mean 'nehalem-ep'?" run pipe -m nehalm
 try 3 err "did you mean 'hackbench'?" run hackbenc

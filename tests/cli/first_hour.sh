@@ -93,6 +93,20 @@ CFG
 code 0 $w run "$tmp/tail.cfg"
 has "$tmp/out" "the mean is above p99"
 
+# Work that is over before the run is has no slow phase; replications that differ by less than the goal have no outlier.
+code 0 $w run semaphores -r 2
+hasnt "$tmp/out" "W014"
+code 0 $w run pipe -m smp2 -k linux-6.18 --duration 50ms
+hasnt "$tmp/out" "W012"
+
+# Points are named by what tells them apart.
+code 3 $w run hog --vary machine=smp2,smp16
+has "$tmp/err" "to choose one by name: machine.base=smp2"
+code 0 $w run hog --duration 10ms -r 2 --vary machine.base=smp2,smp16 --vary kernel.base=linux-6.12,linux-6.18 --vary workload.nice=0,5
+has "$tmp/out" "  kernel=linux-6.12, machine=smp16, nice=5 "
+has "$tmp/out" "several machines   UNCALIBRATED"
+hasnt "$tmp/out" " costs: "
+
 # What a recording holds is a job: its time is the figure.
 code 0 $w import "$(dirname "$0")/../traces/pair_packed.txt" -k linux-6.18-packed -m smp2 -q -o "$tmp/imported.cfg"
 code 0 $w run "$tmp/imported.cfg" -r 2

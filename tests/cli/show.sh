@@ -78,6 +78,16 @@ grep -qE '^  groups +\{2\} power 128, \{3\} power 128, \{0\}' out && fail "group
 want 0 '^[A-Z]+ of cpu2, depth 0: \{0-3\}' domains pair.cfg --cpu 2
 grep -qE '^  groups +\{2\} power 128, \{3\} power 128, \{0\}' out || fail "groups of CPU 2 begin with its own"
 
+# Levels and flags are called as that kernel calls them.
+want 0 'MC \{0-3,8-11\}  NUMA \{0-15\}' domains nehalem-ep -k linux-6.18
+grep -q 'flags .* SHARE_CPUCAPACITY SHARE_LLC ' out || fail "6.18: names of flags: $(grep flags out)"
+grep -qE 'LOAD_BALANCE|power|indexes' out && fail "6.18: things of old kernels: $(grep -E 'LOAD_BALANCE|power|indexes' out)"
+want 0 'MC \{0-7,128-135\}  PKG \{0-63,128-191\}  NUMA' domains epyc-7763-2s -k linux-6.12
+want 0 'MC \{0-7,128-135\}  DIE \{0-63,128-191\}  NUMA' domains epyc-7763-2s -k linux-6.6
+grep -q 'SHARE_CPUCAPACITY SHARE_PKG_RESOURCES' out || fail "6.6: names of flags: $(grep flags out)"
+want 0 'flags .*SHARE_CPUPOWER' domains nehalem-ep -k linux-2.6.36
+grep -q '^  indexes ' out || fail "2.6.36 has load indexes"
+
 want 2 "unknown view 'timelin'" timelin pair.cfg
 grep -q "did you mean 'timeline'" err || fail "no suggestion"
 want 2 "'3x': not a unit of time" map pair.cfg --from 3x

@@ -118,17 +118,19 @@ static void milan(void **state)
         {"SMT", 2, 2, NEW | SMT | LLC | SIB, 110, 0, 32, 2, 4},
         {"MC", 16, 8, NEW | LLC | SIB, 117, 1, 32, 16, 32},
         {"DIE", 128, 8, NEW | SIB, 125, 1, 32, 128, 256},
-        {"NUMA3", 256, 2, NEW | NUMA, 125, 2, 32, 256, 512},
+        {"NUMA", 256, 2, NEW | NUMA, 125, 2, 32, 256, 512},
     };
-    static const struct level new[] = {
+    struct level new[] = {
         {"SMT", 2, 2, NEW | SMT | LLC | SIB, 110, 0, 16, 2, 4},
         {"MC", 16, 8, NEW | LLC | SIB, 117, 1, 16, 16, 32},
         {"DIE", 128, 8, NEW | SIB, 117, 1, 16, 128, 256},
-        {"NUMA3", 256, 2, NEW | NUMA, 117, 2, 16, 256, 512},
+        {"NUMA", 256, 2, NEW | NUMA, 117, 2, 16, 256, 512},
     };
     (void)state;
     expect(FAIR_5_4, MILAN, old, WB_ARRAY_SIZE(old));
-    for (enum fair_release v = FAIR_5_15; v <= FAIR_6_18; v++) expect(v, MILAN, new, WB_ARRAY_SIZE(new));
+    for (enum fair_release v = FAIR_5_15; v <= FAIR_6_6; v++) expect(v, MILAN, new, WB_ARRAY_SIZE(new));
+    new[2].name = "PKG"; /* 6.7 renamed it */
+    for (enum fair_release v = FAIR_6_12; v <= FAIR_6_18; v++) expect(v, MILAN, new, WB_ARRAY_SIZE(new));
 }
 
 /* One LLC a node: the DIE level has nothing to add. */
@@ -136,7 +138,7 @@ static void sapphire_rapids(void **state)
 {
     static const struct level spr[] = {
         {"MC", 56, 56, NEW | LLC | SIB, 117, 1, 16, 56, 112},
-        {"NUMA3", 112, 2, NEW | NUMA, 117, 2, 16, 112, 224},
+        {"NUMA", 112, 2, NEW | NUMA, 117, 2, 16, 112, 224},
     };
     (void)state;
     expect(FAIR_6_12, SPR, spr, WB_ARRAY_SIZE(spr));
@@ -148,11 +150,11 @@ static void clusters(void **state)
     static const struct level with[] = {
         {"CLS", 4, 4, NEW | LLC | SIB | WB_SD_CLUSTER, 117, 1, 16, 4, 8},
         {"MC", 24, 6, NEW | LLC | SIB, 117, 1, 16, 24, 48},
-        {"NUMA3", 48, 2, NEW | NUMA, 117, 2, 16, 48, 96},
+        {"NUMA", 48, 2, NEW | NUMA, 117, 2, 16, 48, 96},
     };
     static const struct level without[] = {
         {"MC", 24, 24, NEW | LLC | SIB, 117, 1, 16, 24, 48},
-        {"NUMA3", 48, 2, NEW | NUMA, 117, 2, 16, 48, 96},
+        {"NUMA", 48, 2, NEW | NUMA, 117, 2, 16, 48, 96},
     };
     (void)state;
     for (enum fair_release v = FAIR_6_1; v <= FAIR_6_18; v++) expect(v, KUNPENG, with, WB_ARRAY_SIZE(with));
@@ -168,8 +170,8 @@ static void distances_make_levels(void **state)
         "12, 32, 32, 12, 10];";
     static const struct level far_[] = {
         {"MC", 2, 2, NEW | LLC | SIB, 117, 1, 16, 2, 4},
-        {"NUMA", 4, 2, NEW | NUMA, 117, 2, 16, 4, 8},
-        {"NUMA3", 8, 2, WB_SD_LOAD_BALANCE | WB_SD_NEWIDLE | NUMA, 117, 2, 16, 8, 16},
+        {"NUMA1", 4, 2, NEW | NUMA, 117, 2, 16, 4, 8},
+        {"NUMA", 8, 2, WB_SD_LOAD_BALANCE | WB_SD_NEWIDLE | NUMA, 117, 2, 16, 8, 16},
     };
     (void)state;
     expect(FAIR_6_12, machine, far_, WB_ARRAY_SIZE(far_));
@@ -183,7 +185,7 @@ static void epyc_places_across_packages(void **state)
         "node_reclaim_distance = 32;";
     static const struct level near_[] = {
         {"MC", 2, 2, NEW | LLC | SIB, 117, 1, 16, 2, 4},
-        {"NUMA3", 4, 2, NEW | NUMA, 117, 2, 16, 4, 8},
+        {"NUMA", 4, 2, NEW | NUMA, 117, 2, 16, 4, 8},
     };
     (void)state;
     expect(FAIR_6_12, machine, near_, WB_ARRAY_SIZE(near_));
@@ -210,18 +212,20 @@ static void rome_nps4(void **state)
 {
     static const struct level old[] = {
         {"SMT", 2, 2, NEW | SMT | LLC | SIB, 110, 0, 32, 2, 4}, {"MC", 8, 4, NEW | LLC | SIB, 117, 1, 32, 8, 16},
-        {"DIE", 32, 4, NEW | SIB, 125, 1, 32, 32, 64},          {"NUMA", 128, 4, NEW | NUMA, 125, 2, 32, 128, 256},
-        {"NUMA3", 256, 2, NEW | NUMA, 125, 2, 32, 256, 512},
+        {"DIE", 32, 4, NEW | SIB, 125, 1, 32, 32, 64},          {"NUMA1", 128, 4, NEW | NUMA, 125, 2, 32, 128, 256},
+        {"NUMA", 256, 2, NEW | NUMA, 125, 2, 32, 256, 512},
     };
-    static const struct level new[] = {
+    struct level new[] = {
         {"SMT", 2, 2, NEW | SMT | LLC | SIB, 110, 0, 16, 2, 4}, {"MC", 8, 4, NEW | LLC | SIB, 117, 1, 16, 8, 16},
-        {"DIE", 32, 4, NEW | SIB, 117, 1, 16, 32, 64},          {"NUMA", 128, 4, NEW | NUMA, 117, 2, 16, 128, 256},
-        {"NUMA3", 256, 2, NEW | NUMA, 117, 2, 16, 256, 512},
+        {"DIE", 32, 4, NEW | SIB, 117, 1, 16, 32, 64},          {"NUMA1", 128, 4, NEW | NUMA, 117, 2, 16, 128, 256},
+        {"NUMA", 256, 2, NEW | NUMA, 117, 2, 16, 256, 512},
     };
     const char *machine = two_boxes("pack:2 numa:4 l3:4 core:4 pu:2", 8, 12, 32, "node_reclaim_distance = 32;");
     (void)state;
     expect(FAIR_5_4, machine, old, WB_ARRAY_SIZE(old));
-    for (enum fair_release v = FAIR_5_15; v <= FAIR_6_18; v++) expect(v, machine, new, WB_ARRAY_SIZE(new));
+    for (enum fair_release v = FAIR_5_15; v <= FAIR_6_6; v++) expect(v, machine, new, WB_ARRAY_SIZE(new));
+    new[2].name = "PKG";
+    for (enum fair_release v = FAIR_6_12; v <= FAIR_6_18; v++) expect(v, machine, new, WB_ARRAY_SIZE(new));
 }
 
 /* Two Sapphire Rapids in SNC4: the L3 is the package's, but siblings end at the node (match_llc, intel_cod_cpu). */
@@ -230,8 +234,8 @@ static void sapphire_rapids_snc4(void **state)
     static const struct level want[] = {
         {"SMT", 2, 2, NEW | SMT | LLC | SIB, 110, 0, 16, 2, 4},
         {"MC", 28, 14, NEW | LLC | SIB, 117, 1, 16, 28, 56},
-        {"NUMA", 112, 4, NEW | NUMA, 117, 2, 16, 112, 224},
-        {"NUMA3", 224, 2, NEW | NUMA, 117, 2, 16, 224, 448},
+        {"NUMA1", 112, 4, NEW | NUMA, 117, 2, 16, 112, 224},
+        {"NUMA", 224, 2, NEW | NUMA, 117, 2, 16, 224, 448},
     };
     const char *machine = two_boxes("pack:2 l3:1 numa:4 core:14 pu:2", 8, 12, 21, "");
     (void)state;
@@ -244,8 +248,8 @@ static void eight_packages(void **state)
     static const struct level want[] = {
         {"SMT", 2, 2, NEW | SMT | LLC | SIB, 110, 0, 16, 2, 4},
         {"MC", 56, 28, NEW | LLC | SIB, 117, 1, 16, 56, 112},
-        {"NUMA", 224, 4, NEW | NUMA, 117, 2, 16, 224, 448},
-        {"NUMA3", 448, 2, WB_SD_LOAD_BALANCE | WB_SD_NEWIDLE | NUMA, 117, 2, 16, 448, 896},
+        {"NUMA1", 224, 4, NEW | NUMA, 117, 2, 16, 224, 448},
+        {"NUMA", 448, 2, WB_SD_LOAD_BALANCE | WB_SD_NEWIDLE | NUMA, 117, 2, 16, 448, 896},
     };
     (void)state;
     expect(FAIR_6_1, two_boxes("pack:8 [numa] l3:1 core:28 pu:2", 8, 21, 31, ""), want, WB_ARRAY_SIZE(want));

@@ -132,6 +132,12 @@ static void test_rate_is_over_the_time_at_work(void **state)
     /* windows 100-200 and 200-300 hold time before the start, 500-600 and 600-700 time after the end: two are whole */
     assert_near(value(&r, 1, "bandwidth.p10") * 1e-12, 0.03, 1e-9);
     assert_near(value(&r, 1, "bandwidth.modes"), 1, 0);
+    /* each window by the time at work in it; of less than half there is none: not even a rate of 0 */
+    const double *w = wb_result_find(&r, 1, "bandwidth")->window;
+    assert_true(isnan(w[0]) && isnan(w[4]) && isnan(w[5]));
+    assert_near(w[1] * 1e-12, 3.0 / 60, 1e-9);
+    assert_near(w[2] * 1e-12, 3.0 / 100, 1e-9);
+    for (uint32_t i = 0; i < r.nwindows; i++) assert_true(isnan(wb_result_find(&r, 0, "bandwidth")->window[i]));
     end();
 }
 
