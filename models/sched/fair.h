@@ -460,6 +460,11 @@ static inline bool fair_sched_idle(const struct wb_rq *rq)
 {
     return rq->nr_running && rq->nr_running == fair_rq(rq)->nr_idle;
 }
+/* choose_sched_idle_rq: and this task may join them as if the CPU were idle. */
+static inline bool fair_joins_idle(const struct fair_sim *f, const struct wb_task *t, const struct wb_rq *rq)
+{
+    return fair_sched_idle(rq) && !(f->pl.idle_spreads && t->klass == WB_CLASS_IDLE);
+}
 /* idle_cpu(): the idle task runs and, from 3.x, nothing is queued and (5.8+) no remote wakeup is pending. */
 static inline bool fair_idle_cpu(const struct fair_sim *f, const struct wb_rq *rq)
 {
@@ -470,7 +475,7 @@ static inline bool fair_idle_cpu(const struct fair_sim *f, const struct wb_rq *r
 void fair_idle_over(const struct fair_sim *f, struct fair_rq *r);
 
 /* ------------------------------------------------------------------ tables */
-#define FAIR_KEYS 62u
+#define FAIR_KEYS 63u
 extern const struct wb_key fair_keys[FAIR_KEYS]; /* both families' rows; listed by the "cfs" policy */
 /* policy.* keys that not every version has, and who has them: fair_keys.c. */
 struct fair_knob {

@@ -142,6 +142,11 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
      .help = "Whether the waker of a sync wakeup is alone on its CPU is said without sleepers whose dequeue is delayed "
              "(6.15+, and stable kernels from 6.12.37 on; 6.12 itself counts them). Without it as the version has it.",
      .source = CFS_SRC "wake_affine_idle; commit aa3ee4f0b754, March 2025"},
+    {KEY("idle_wakee", ENUM), .versions = "5.4 to 6.18", .choices = "joins spreads",
+     .help =
+         "Where a SCHED_IDLE task goes: joins: a CPU on which only such tasks run counts as idle for it, too; spreads: "
+         "for others only (7.1). Without it joins.",
+     .source = CFS_SRC "choose_sched_idle_rq; commit fd54d81c2c0e, February 2026"},
     {KEY("placement", ENUM), .versions = "5.15", .choices = "5.10 5.13",
      .help = "Earlier rules for where a woken task goes: 5.10 (5.8 to 5.10: cores, CPUs and siblings are searched one "
              "after the other, an idle previous CPU far away has no precedence) or 5.13 (5.12 to 5.14); in both the "
@@ -278,6 +283,7 @@ const struct fair_knob fair_knobs[] = {
     {"policy.wake_wide", FAIR_SINCE(FAIR_5_4)},
     {"policy.start_flips", FAIR_SINCE(FAIR_5_4)},
     {"policy.wake_queue", FAIR_SINCE(FAIR_5_4)},
+    {"policy.idle_wakee", FAIR_SINCE(FAIR_5_4)},
     {"policy.placement", FAIR_IN(FAIR_5_15, FAIR_5_15)},
     {"policy.idle_search", FAIR_IN(FAIR_2_6_35, FAIR_2_6_36)},
     {"policy.pack", FAIR_SINCE(FAIR_6_18)},

@@ -217,6 +217,8 @@ int fair_place_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_dia
     f->pl.wake_idle = fair_given_bool(cfg, "policy.wake_idle", smt);
     f->pl.sync = fair_given_bool(cfg, "policy.sync_wakeups", true);
     f->pl.skips_delayed = fair_given_bool(cfg, "policy.sync_skips_delayed", f->v->release >= FAIR_6_18);
+    f->pl.idle_spreads =
+        wb_cfg_has(cfg, "policy.idle_wakee") && !strcmp(wb_cfg_str(cfg, "policy.idle_wakee"), "spreads");
     f->pl.queue_l2 = wb_cfg_has(cfg, "policy.wake_queue") && !strcmp(wb_cfg_str(cfg, "policy.wake_queue"), "l2");
     f->pl.search = search_of(cfg);
     fair_pack_init(f, cfg);

@@ -79,6 +79,7 @@ struct fair_place_sim {
     bool wake_idle;         /* wake_idle() is compiled in (2.6.23, 2.6.24) */
     struct fair_pack pack;
     uint32_t start_flips;      /* wakee flips of tasks that nobody in the scenario forked */
+    bool idle_spreads;         /* a CPU with SCHED_IDLE tasks only is no idle one for another SCHED_IDLE task (7.1) */
     bool skips_delayed;        /* sleepers whose dequeue is delayed do not run beside the waker (6.15+) */
     bool sync, wide;           /* switches: the sync hint counts, wake_wide() filters */
     bool queue_l2;             /* wakeups are queued across L2s too */

@@ -19,7 +19,7 @@ struct wb_rq *place_look(struct placing *k, cpu_id c)
 bool place_idle(struct placing *k, cpu_id c)
 {
     const struct wb_rq *rq = place_look(k, c);
-    return fair_idle_cpu(k->f, rq) || fair_sched_idle(rq);
+    return fair_idle_cpu(k->f, rq) || fair_joins_idle(k->f, k->p->t, rq);
 }
 
 uint64_t place_curr_weight(const struct wb_exec *x)

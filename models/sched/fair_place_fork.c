@@ -315,7 +315,7 @@ static cpu_id idlest_in(struct ladder_descent *d, const struct wb_sg *g)
     if (g->weight == 1) return g->first;
     WB_FOR_EACH_CPU_AND (c, &g->mask, d->t->allowed) {
         const struct wb_rq *rq = wb_rq(d->x->sim, c);
-        if (fair_sched_idle(rq)) {
+        if (fair_joins_idle(f, d->t, rq)) {
             if (f->pr->fork == FAIR_FORK_TYPES) return c;
             if (sched_idle == WB_NO_CPU) sched_idle = c;
         } else if (fair_idle_cpu(f, rq)) {

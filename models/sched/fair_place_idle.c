@@ -149,7 +149,8 @@ static bool whole_core_idle(struct scan *s, cpu_id core)
         cpu_id c = member[i];
         bool asleep = stays_asleep(k, c);
         idle = idle && asleep;
-        if (s->spare == WB_NO_CPU && wb_mask_test(allowed, c) && (asleep || fair_sched_idle(wb_rq(k->x->sim, c)))) {
+        if (s->spare == WB_NO_CPU && wb_mask_test(allowed, c) &&
+            (asleep || fair_joins_idle(k->f, k->p->t, wb_rq(k->x->sim, c)))) {
             s->spare = c;
             if (!asleep) break;
         } else if (!asleep && s->spare != WB_NO_CPU) {
@@ -300,7 +301,7 @@ static bool cpu_5_4(struct scan *s)
             found = c;
             break;
         }
-        if (sched_idle == WB_NO_CPU && fair_sched_idle(wb_rq(k->x->sim, c))) sched_idle = c;
+        if (sched_idle == WB_NO_CPU && fair_joins_idle(k->f, k->p->t, wb_rq(k->x->sim, c))) sched_idle = c;
     }
     learn_cost(k, charged_ns(k->x) - before);
     return found != WB_NO_CPU ? take(k, found, FAIR_W_CPU) : false;
@@ -319,7 +320,7 @@ static bool thread_of(struct scan *s, cpu_id core, enum fair_where where)
         if (!wb_mask_test(k->p->t->allowed, c) || !wb_mask_test(s->llc->span, c)) continue;
         if (c == core && k->f->pr->merged_scan) continue; /* in another cluster, else it would have been taken */
         if (stays_asleep(k, c)) return take(k, c, where);
-        if (!fair_sched_idle(wb_rq(k->x->sim, c))) continue;
+        if (!fair_joins_idle(k->f, k->p->t, wb_rq(k->x->sim, c))) continue;
         if (k->f->pr->merged_scan) return take(k, c, where);
         if (sched_idle == WB_NO_CPU) sched_idle = c;
     }
