@@ -193,6 +193,32 @@ static void exits_do_not_pull(void **state)
 
 /* ---- sync wakeups beside sleepers whose dequeue is delayed ---- */
 
+/* choose_sched_idle_rq: the waker's CPU runs nobody but a SCHED_IDLE waker, and counts as idle. For another SCHED_IDLE
+ * task it does until fd54d81c2c0e; then its idle previous CPU, which shares the cache, is taken. */
+static void sched_idle_tasks_join_or_spread(void **state)
+{
+    static const struct {
+        enum wb_sched_class wakee;
+        const char *set;
+        cpu_id cpu;
+    } table[] = {{WB_CLASS_NORMAL, NULL, 0},
+                 {WB_CLASS_NORMAL, "policy.idle_wakee=spreads", 0},
+                 {WB_CLASS_IDLE, NULL, 0},
+                 {WB_CLASS_IDLE, "policy.idle_wakee=spreads", 1}};
+    (void)state;
+    for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
+        struct wb_sim *s = scene_build(FAIR_6_12, DUALS, "0x0", table[i].set);
+        scene_busy(s, "0x1", 0, WB_CLASS_IDLE);
+        struct wb_task *wakee = fake_task(s, 1, 0);
+        wakee->klass = table[i].wakee;
+        fair_task(wakee)->is_new = false;
+        struct wb_wakeup w = {.task = wakee, .this_cpu = 0, .prev_cpu = 1, .flags = WB_WF_SYNC};
+        cpu_id cpu = fair_place_wakeup(fake_exec(s, 0), &w).cpu;
+        if (cpu != table[i].cpu) fail_msg("row %zu: CPU %u", i, cpu);
+        fake_free(s);
+    }
+}
+
 /* wake_affine_idle: 6.12 counts them as running beside the waker, from 6.15 on (aa3ee4f0b754) they do not. */
 static void delayed_sleepers_beside_a_sync_waker(void **state)
 {
@@ -318,6 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_feature_of_every_version),
         cmocka_unit_test(sched_idle_cpus_balance_like_idle_ones),
+        cmocka_unit_test(sched_idle_tasks_join_or_spread),
         cmocka_unit_test(a_pick_forgets_who_yielded),
         cmocka_unit_test(real_time_wakees_leave_a_last_buddy),
         cmocka_unit_test(exits_do_not_pull),
