@@ -20,6 +20,9 @@ struct out_style {
 };
 struct out_style out_style(const struct cli_options *o, int fd);
 
+/* A line on stdout that holds names from a file: they are made harmless, and line ends within are blanks. */
+void out_line(const char *fmt, ...) WB_PRINTF(1, 2);
+
 /* ---- tables ---- */
 #define OUT_COLUMNS_MAX 16
 /* Rows are kept until the table is printed, since widths are only known then. '<' = left, '>' = right; texts

@@ -11,6 +11,9 @@
 #include "conform_inner.h"
 
 #define GAP_NS 1000000000ull /* between sections whose clocks do not go on */
+/* Clocks beyond are not taken over but go on from the last section: simulated time counts picoseconds and ends after
+ * 213 days, machines run for longer. */
+#define LATE_NS (100 * 24 * 3600 * 1000000000ull)
 
 /* ---- time ---- */
 
@@ -345,7 +348,7 @@ static void walk_section(struct conform *c, const struct trace_section *s, struc
 {
     if (!s->n) return;
     uint64_t start = c->t->event[s->first].ns;
-    c->shift = start > c->now ? 0 : c->now + GAP_NS - start;
+    c->shift = start > c->now && start < LATE_NS ? 0 : c->now + GAP_NS - start;
     memset(open, 0, c->t->ntasks * sizeof *open);
     if (!c->next_tick) c->next_tick = start + c->shift;
     pass(c, start + c->shift);

@@ -257,12 +257,35 @@ static int by_time(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
+/* Half a day from the middle event of their section: one wrong digit. Nobody records such events for so long, and
+ * sums of a scheduler (weight times time) would not hold the gap. */
+#define FAR_NS (12 * 3600 * 1000000000ull)
+
+/* In order of time. */
+static void drop_far(struct trace *t)
+{
+    size_t kept = 0;
+    for (size_t first = 0, end; first < t->nevents; first = end) {
+        for (end = first; end < t->nevents && t->event[end].section == t->event[first].section;) end++;
+        uint64_t middle = t->event[first + (end - first) / 2].ns;
+        for (size_t i = first; i < end; i++) {
+            struct trace_event e = t->event[i];
+            bool far = (e.ns > middle ? e.ns - middle : middle - e.ns) > FAR_NS, line = e.kind != TRACE_LOST;
+            t->lines.damaged += far && line;
+            t->lines.events -= far && line;
+            if (!far) t->event[kept++] = e;
+        }
+    }
+    t->nevents = kept;
+}
+
 static void order(struct trace *t)
 {
     bool ordered = true;
     for (size_t i = 1; i < t->nevents && ordered; i++) ordered = by_time(&t->event[i - 1], &t->event[i]) <= 0;
     t->sorted = !ordered;
     if (!ordered) qsort(t->event, t->nevents, sizeof *t->event, by_time);
+    drop_far(t);
     for (uint32_t s = 0; s < t->nsections; s++) t->section[s].n = 0;
     for (size_t i = 0; i < t->nevents; i++) {
         struct trace_section *s = &t->section[t->event[i].section];

@@ -232,7 +232,8 @@ bool wb_sim_step_to(struct wb_sim *s, sim_time until)
         } else {
             handle_queue(s);
         }
-        if (WB_UNLIKELY(s->audit)) sim_audit(s);
+        /* What was broken off may stand in the middle of a step. */
+        if (WB_UNLIKELY(s->audit) && !s->broken_off && !s->stalled) sim_audit(s);
     }
     return !s->stopped;
 }

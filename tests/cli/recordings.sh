@@ -86,6 +86,23 @@ for f in "$traces"/broken/*.txt; do
     expect 0 'Recording' "$w" conform "$f" -k linux-6.12
 done
 
+# More CPUs than a set has words for: loads of groups are summed ahead then, and questions of what if change the loads.
+"$w" run hackbench -m 'pack:2 [numa] l3:1 core:36 pu:1' -k linux-6.12 -q -r 1 --set workload.groups=1 --set workload.loops=1 \
+    --set workload.fds=8 --seed 7 --trace -o "$tmp/wide.txt" >/dev/null 2>&1 || { echo "FAILED: run --trace"; bad=1; }
+expect 0 'utilisation  *16  100.00 %  of groups, at forks' "$w" conform "$tmp/wide.txt" --floor 1
+
+# Names of a recording may hold what terminals obey: it is shown as question marks.
+for words in "conform -k linux-6.1 --first 99" "conform -k linux-2.6.36 --first 99" "import -k linux-6.12" "replay -k linux-6.12"; do
+    # shellcheck disable=SC2086
+    "$w" ${words%% *} "$traces/broken/control_bytes.txt" ${words#* } >"$tmp/named" 2>&1
+    LC_ALL=C grep -aqP '[\x01-\x08\x0b-\x1f\x7f]' "$tmp/named" && { echo "FAILED: $words: control characters of a name"; bad=1; }
+done
+# The clock of a machine that is up for a year, and one that passes what simulated time can count (2^64 ps).
+for up in 31536000 18446729; do
+    awk -v up=$up '{ for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+\.[0-9]+:$/) { split($i, t, "."); sub($i, sprintf("%d.%s", t[1] + up, t[2])); break } print }' "$guest" >"$tmp/up.txt"
+    expect 0 'all scored' "$w" conform "$tmp/up.txt" --floor '99 %'
+done
+
 # Recordings as workloads.
 expect 0 'replayed ms' "$w" replay "$pair" -k linux-6.18-packed -m smp2 --under linux-6.1
 # A task that is not switched out until the end has run too.

@@ -71,20 +71,37 @@ static const struct wb_registry *all_models(struct wb_key_registry *keys)
     return &all;
 }
 
-/* t.sim is NULL when models or kernel refuse what has loaded. */
-static struct simtest try_build(const char *text, const char *const *sets, const struct wb_run_options *opt,
-                                uint32_t replication)
+/* t.scenario is NULL when it does not load, t.sim when models or kernel refuse what has loaded. */
+static struct simtest load_and_build(const char *text, const struct wb_overrides *over,
+                                     const struct wb_run_options *opt, uint32_t replication)
 {
     struct simtest t = {.keys = cli_keys_new(), .diag = wb_diag_new()};
     const struct wb_registry *models = all_models(t.keys);
+    struct wb_reader reader = {.read = read_text, .exists = text_exists, .ctx = (void *)(uintptr_t)text};
+    struct wb_scenario_options o = {.overrides = over, .reader = &reader};
+    t.scenario = wb_scenario_load_with("test.cfg", t.keys, &o, t.diag);
+    if (t.scenario) t.sim = wb_sim_build(wb_scenario_config(t.scenario), models, replication, opt, t.diag);
+    return t;
+}
+
+static struct simtest try_build(const char *text, const char *const *sets, const struct wb_run_options *opt,
+                                uint32_t replication)
+{
     struct wb_override item[16];
     char buf[16][256];
     struct wb_overrides over = {.item = item, .n = split_sets(sets, item, buf)};
-    struct wb_reader reader = {.read = read_text, .exists = text_exists, .ctx = (void *)(uintptr_t)text};
-    struct wb_scenario_options o = {.overrides = &over, .reader = &reader};
-    t.scenario = wb_scenario_load_with("test.cfg", t.keys, &o, t.diag);
+    struct simtest t = load_and_build(text, &over, opt, replication);
     if (!t.scenario) give_up(t.diag);
-    t.sim = wb_sim_build(wb_scenario_config(t.scenario), models, replication, opt, t.diag);
+    return t;
+}
+
+struct simtest simtest_try(const char *text, const struct wb_overrides *over, const struct wb_run_options *opt,
+                           char **why)
+{
+    struct simtest t = load_and_build(text, over, opt, 0);
+    if (t.sim) return t;
+    if (why) *why = wb_diag_render(t.diag, false);
+    simtest_free(&t);
     return t;
 }
 

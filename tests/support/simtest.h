@@ -22,6 +22,10 @@ struct simtest simtest_build_replication(const char *text, const char *const *se
 /* Models of a test besides those that are built in; set before building. NULL-terminated, or NULL. */
 extern const struct wb_policy_ops *const *simtest_policies;
 extern const struct wb_workload_ops *const *simtest_workloads;
+/* The same when a refusal is an answer too: .sim is NULL then, all is freed, and *why (may be NULL) has the errors,
+ * malloc'd. */
+struct simtest simtest_try(const char *text, const struct wb_overrides *over, const struct wb_run_options *opt,
+                           char **why);
 /* The errors of a scenario that loads but does not build (the test fails when it builds); malloc'd. */
 char *simtest_refused(const char *text, const char *const *sets);
 void simtest_free(struct simtest *t);

@@ -47,7 +47,7 @@ static void a_run_is_broken_off(void **state)
     volatile int stop = 1;
     struct steps_task task[] = {{.name = "a", .step = busy, .cpu = 0}};
     struct steptest t = {.task = task, .n = 1, .scheduler = "o1", .cpus = 2, .run = "horizon = \"1000 s\";"};
-    steptest_build(&t, &(struct wb_run_options){.stop = &stop});
+    steptest_build(&t, &(struct wb_run_options){.stop = &stop, .audit = true});
     assert_int_equal(wb_sim_run(t.sim.sim), WB_RUN_BROKEN);
     steptest_free(&t);
 }
@@ -59,7 +59,7 @@ static void an_endless_moment_is_found(void **state)
     struct steps_task task[] = {{.name = "fine", .step = busy, .cpu = 1, .pinned = true},
                                 {.name = "stuck", .step = stuck, .cpu = 0, .pinned = true}};
     struct steptest t = {.task = task, .n = 2, .scheduler = "o1", .cpus = 2, .run = "horizon = \"10 ms\";"};
-    steptest_build(&t, NULL);
+    steptest_build(&t, &(struct wb_run_options){.audit = true}); /* which does not look at half a step */
     assert_int_equal(wb_sim_run(t.sim.sim), WB_RUN_STALLED);
     assert_string_equal(wb_sim_stalled(t.sim.sim, &instance), "stuck");
     assert_int_equal(instance, 0);

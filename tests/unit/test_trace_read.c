@@ -164,6 +164,26 @@ static void damaged_lines_are_counted(void **state)
     trace_free(t);
 }
 
+#define WAKES(time) "x-1 [000] ..... " time ": sched_waking: comm=y pid=2 prio=120 target_cpu=001\n"
+
+/* A digit too many is a damaged line, not a wait of half a year; and late clocks are as good as early ones. */
+static void far_events_are_left_out(void **state)
+{
+    (void)state;
+    struct trace *t =
+        read_text("### begin one x\n" WAKES("1.000001") WAKES("1.000002") WAKES("1.000003")
+                      WAKES("15322661.000002") "CPU:1 [LOST 12 EVENTS]\n### begin two x\n" WAKES("25000000.1")
+                          WAKES("25000000.2") WAKES("3.2"));
+    assert_non_null(t);
+    assert_int_equal(t->lines.damaged, 2);
+    assert_int_equal(t->lines.events, 5);
+    assert_int_equal(t->nevents, 5);
+    assert_int_equal(t->nsections, 2);
+    assert_int_equal(t->section[1].n, 2);
+    assert_int_equal(t->event[4].ns, 25000000200000000ull);
+    trace_free(t);
+}
+
 /* Without sched_waking nobody knows from where a task came: said, not passed over. */
 static void wakeups_alone_are_counted(void **state)
 {
@@ -440,6 +460,7 @@ int main(void)
         cmocka_unit_test(names_keep_their_blanks),
         cmocka_unit_test(a_line_of_arrows_ends),
         cmocka_unit_test(damaged_lines_are_counted),
+        cmocka_unit_test(far_events_are_left_out),
         cmocka_unit_test(wakeups_alone_are_counted),
         cmocka_unit_test(own_topology_comes_back),
         cmocka_unit_test(ftrace_head_counts),
