@@ -189,24 +189,85 @@ static void set_priority(struct fair_sim *f, cpu_id c, int64_t v)
     f->bal.priority[c] = (int32_t)v;
 }
 
-/* sd_init: levels that span different capacities have the flag, and those below spread no more. */
-static void flag_capacities(struct wb_sim *s, struct fair_sim *f)
+#define KINDS 64u /* of CPUs by capacity; beyond that they count as one */
+
+/* How many capacities there are among the CPUs of a mask, or of the machine. */
+static uint32_t count_kinds(const struct fair_sim *f, const struct wb_cpumask *span)
 {
-    uint32_t least = UINT32_MAX;
-    for (cpu_id c = 0; c < f->ncpus; c++) {
-        f->bal.max_capacity = WB_MAX(f->bal.max_capacity, f->bal.capacity[c]);
-        least = WB_MIN(least, f->bal.capacity[c]);
+    uint32_t kind[KINDS], n = 0;
+    for (cpu_id c = 0; c < f->ncpus && n < KINDS; c++) {
+        uint32_t i = 0;
+        if (span && !wb_mask_test(span, c)) continue;
+        while (i < n && kind[i] != f->bal.capacity[c]) i++;
+        if (i == n) kind[n++] = f->bal.capacity[c];
     }
-    for (cpu_id c = 0; least != f->bal.max_capacity && c < f->ncpus; c++) {
+    return n;
+}
+
+/* Levels above an asymmetric one do not spread: "don't attempt to spread across CPUs of different capacities". */
+static void flag_capacity(struct fair_sim *f, struct wb_sd *sd)
+{
+    sd->flags |= WB_SD_ASYM_CAPACITY;
+    f->bal.asym_capacity = true;
+    if (sd->child) sd->child->flags &= ~(uint32_t)WB_SD_PREFER_SIBLING;
+}
+
+/* asym_cpu_capacity_classify (5.14+): each level that spans different ones; sd_asym_cpucapacity is the lowest that
+ * spans all there are. */
+static void classify_capacities(struct fair_sim *f, const struct wb_rq *rq, uint32_t kinds)
+{
+    struct fair_seat *seat = &f->pl.seat[rq->cpu];
+    WB_FOR_EACH_SD(sd, rq)
+    {
+        uint32_t n = count_kinds(f, sd->span);
+        if (n > 1) flag_capacity(f, sd);
+        if (n == kinds && !seat->asym) seat->asym = sd;
+    }
+}
+
+/* asym_cpu_capacity_level (up to 5.13): the lowest level at which everybody sees the biggest CPU that it ever sees. */
+static uint32_t level_of_biggest(struct wb_sim *s, const struct fair_sim *f)
+{
+    uint32_t level = 0;
+    for (cpu_id c = 0; c < f->ncpus; c++) {
+        uint32_t most = f->bal.capacity[c];
         WB_FOR_EACH_SD(sd, wb_rq(s, c))
         {
-            bool differ = false;
-            WB_FOR_EACH_CPU (o, sd->span) differ |= f->bal.capacity[o] != f->bal.capacity[c];
-            if (!differ || f->v->release < FAIR_5_4) continue;
-            sd->flags |= WB_SD_ASYM_CAPACITY;
-            f->bal.asym_capacity = true;
-            if (sd->child) sd->child->flags &= ~(uint32_t)WB_SD_PREFER_SIBLING;
+            if (sd->level->rank < level) continue;
+            WB_FOR_EACH_CPU (o, sd->span) {
+                if (f->bal.capacity[o] <= most) continue;
+                most = f->bal.capacity[o];
+                level = sd->level->rank;
+            }
         }
+    }
+    return level;
+}
+
+/* sd_init of 5.4: that level only has the flag; it and those below also place wakeups that are not affine. */
+static void flag_one_level(struct fair_sim *f, const struct wb_rq *rq, uint32_t level)
+{
+    WB_FOR_EACH_SD(sd, rq)
+    {
+        if (sd->level->rank != level) continue;
+        flag_capacity(f, sd);
+        f->pl.seat[rq->cpu].asym = sd;
+        for (struct wb_sd *t = sd; t; t = t->child) t->flags |= WB_SD_BALANCE_WAKE;
+    }
+}
+
+static void flag_capacities(struct wb_sim *s, struct fair_sim *f)
+{
+    for (cpu_id c = 0; c < f->ncpus; c++) f->bal.max_capacity = WB_MAX(f->bal.max_capacity, f->bal.capacity[c]);
+    uint32_t kinds = count_kinds(f, NULL);
+    if (kinds < 2 || f->v->release < FAIR_5_4) return;
+    bool one = f->v->release == FAIR_5_4;
+    uint32_t level = one ? level_of_biggest(s, f) : 0;
+    for (cpu_id c = 0; c < f->ncpus; c++) {
+        if (one)
+            flag_one_level(f, wb_rq(s, c), level);
+        else
+            classify_capacities(f, wb_rq(s, c), kinds);
     }
 }
 

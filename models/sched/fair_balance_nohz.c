@@ -76,15 +76,11 @@ static bool better_idle(struct wb_exec *x, const struct wb_sd *sd, cpu_id cpu)
     return false;
 }
 
-static const struct wb_sd *with_flag(const struct wb_rq *rq, uint32_t flag, bool highest)
+static const struct wb_sd *highest_packing(const struct wb_rq *rq)
 {
     const struct wb_sd *found = NULL;
     WB_FOR_EACH_SD(sd, rq)
-    {
-        if (!(sd->flags & flag)) continue;
-        found = sd;
-        if (!highest) break;
-    }
+    if (sd->flags & WB_SD_ASYM_PACKING) found = sd;
     return found;
 }
 
@@ -97,9 +93,9 @@ static bool misfit_kicks(const struct fair_sim *f, const struct wb_rq *rq)
 static bool wants_balance(struct wb_exec *x, const struct fair_sim *f, const struct wb_rq *rq)
 {
     if (rq->nr_running >= 2) return true;
-    const struct wb_sd *asym = with_flag(rq, WB_SD_ASYM_PACKING, true);
+    const struct wb_sd *asym = highest_packing(rq);
     if (asym && better_idle(x, asym, rq->cpu)) return true;
-    if (with_flag(rq, WB_SD_ASYM_CAPACITY, false)) return misfit_kicks(f, rq); /* caches do not matter there */
+    if (f->pl.seat[rq->cpu].asym) return misfit_kicks(f, rq); /* caches do not matter there */
     const struct fair_llc *llc = f->pl.seat[rq->cpu].shared;
     return llc && llc->nr_busy > 1;
 }

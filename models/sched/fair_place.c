@@ -19,7 +19,7 @@ const struct fair_place_rules fair_place_rules[FAIR_RELEASES] = {
     CACHES, .fork = FAIR_FORK_TYPES, .idle_prev = true, .merged_scan = true, .kthread_stays = true, .queue_idle = true
     [FAIR_5_4] = {CACHES, .fork = FAIR_FORK_SPARE, .wake_cap = true, .recent_kept = true},
     [FAIR_5_15] = {LATER},
-    [FAIR_6_1] = {LATER},
+    [FAIR_6_1] = {LATER, .recent_unseen = true},
     [FAIR_6_6] = {LATER, .current_cpu = true},
     [FAIR_6_12] = {LATER, .current_cpu = true, .cluster = true},
     [FAIR_6_18] = {LATER, .current_cpu = true, .cluster = true},
@@ -80,7 +80,9 @@ static void place_by_caches(struct placing *k)
     struct wb_sd *sd = place_affine_domain(k, true);
     bool wanted = k->how != FAIR_H_WIDE && k->how != FAIR_H_UNFIT && k->how != FAIR_H_NOT_ALLOWED;
     if (sd) k->target = place_target_cache(k, sd);
-    if (place_packed(k))
+    if (!sd && k->how != FAIR_H_SAME && fair_place_slow(k))
+        k->where = FAIR_W_IDLEST;
+    else if (place_packed(k))
         k->where = FAIR_W_PACKED;
     else
         place_idle_in_cache(k);
@@ -132,7 +134,7 @@ struct wb_choice fair_place_wakeup(struct wb_exec *x, const struct wb_wakeup *w)
     k.nseen = 1;
     forms[f->pr->form](&k);
     if (!wb_mask_test(w->task->allowed, k.target)) {
-        k.target = fallback(x, w->task, k.target);
+        k.target = fallback(x, w->task, w->prev_cpu);
         k.where = FAIR_W_FALLBACK;
     }
     return (struct wb_choice){.cpu = k.target, .rule = (wb_rule)FAIR_R_AT(k.how, k.where), .scanned = k.scanned};

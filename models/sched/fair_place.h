@@ -26,6 +26,7 @@ struct fair_place_rules {
     bool wake_cap;      /* no affine wakeup of a task too big for one of the CPUs (up to 5.8) */
     bool idle_prev;     /* an idle previous CPU is preferred (5.9+) */
     bool recent_kept;   /* recent_used_cpu becomes the previous CPU only when used; the waker's follows it (5.4) */
+    bool recent_unseen; /* not the recent CPU but the previous one is looked up in the task's mask (5.15 .. 6.4) */
     bool merged_scan;   /* one pass looks for idle cores and CPUs, from target + 1 (5.12+) */
     bool kthread_stays; /* a per-CPU kernel thread's wakeup on its own CPU stays (5.6+) */
     bool cluster;       /* cores that share an L2 are searched first (6.7+) */
@@ -51,7 +52,8 @@ struct fair_llc {
 
 /* Where a CPU sits (sd_llc, sd_llc_id, sd_llc_size, sd_share_id), and what scanning cost it (avg_scan_cost, ns). */
 struct fair_seat {
-    struct wb_sd *llc; /* highest domain that shares the cache, or NULL */
+    struct wb_sd *llc;  /* highest domain that shares the cache, or NULL */
+    struct wb_sd *asym; /* sd_asym_cpucapacity, or NULL */
     struct fair_llc *shared;
     cpu_id llc_id, share_id;
     uint32_t llc_size;

@@ -7,6 +7,7 @@
  */
 #include "fair.h"
 #include "fair_groups.h"
+#include "fair_placing.h"
 #include "ladder.h"
 
 /* ---- 2.6.23 .. 2.6.36 ---- */
@@ -348,6 +349,16 @@ static bool descend(struct ladder_descent *d)
     d->loads = &loads;
     d->fn = f->pl.fn_find_idlest;
     return ladder_descend(d);
+}
+
+/* select_task_rq_fair of 5.4, on machines of several capacities. */
+bool fair_place_slow(struct placing *k)
+{
+    struct ladder_descent d = {.x = k->x, .t = k->p->t, .cpu = k->here->cpu, .flag = WB_SD_BALANCE_WAKE};
+    if (k->f->v->release != FAIR_5_4 || !descend(&d)) return false;
+    k->target = d.cpu;
+    k->scanned += d.scanned;
+    return true;
 }
 
 struct wb_choice fair_place_fork(struct wb_exec *x, struct wb_task *child)

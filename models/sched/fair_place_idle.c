@@ -329,13 +329,6 @@ static bool thread_of(struct scan *s, cpu_id core, enum fair_where where)
 
 /* ---- asymmetric capacity, 5.10+ ---- */
 
-static struct wb_sd *asym_domain(const struct placing *k)
-{
-    WB_FOR_EACH_SD(sd, wb_rq(k->x->sim, k->target))
-    if (sd->flags & WB_SD_ASYM_CAPACITY) return sd;
-    return NULL;
-}
-
 /* select_idle_capacity: the first idle CPU that fits, else the biggest idle one, else the target. */
 static void by_capacity(struct placing *k, const struct wb_sd *sd)
 {
@@ -371,13 +364,15 @@ static bool by_kthread(const struct placing *k)
            wb_mask_next(waker->allowed, wb_mask_first(waker->allowed) + 1) == WB_NO_CPU && fits(k, k->prev->cpu);
 }
 
-/* The CPU it used before the previous one, if idle and near. *far: idle, but in another cluster. */
+/* The CPU it used before the previous one, if idle and near. *far: idle, but in another cluster. 6.1 looks the previous
+ * one up in the mask (p->recent_used_cpu is that already; ae2ad293d6be mended it in 6.5 and in 6.1.42). */
 static bool by_recent(struct placing *k, cpu_id *far)
 {
     cpu_id prev = k->prev->cpu, recent = k->p->pl.recent_used_cpu;
     if (!k->f->pr->recent_kept) k->p->pl.recent_used_cpu = prev;
     if (recent == WB_NO_CPU || recent == prev || recent == k->target) return false;
-    if (!place_shares_cache(k->f, recent, k->target) || !wb_mask_test(k->p->t->allowed, recent)) return false;
+    if (!place_shares_cache(k->f, recent, k->target)) return false;
+    if (!wb_mask_test(k->p->t->allowed, k->f->pr->recent_unseen ? prev : recent)) return false;
     if (!place_idle(k, recent) || !fits(k, recent)) return false;
     if (!same_cluster(k, recent, k->target)) {
         *far = recent;
@@ -436,7 +431,7 @@ void place_idle_in_cache(struct placing *k)
         return;
     }
     if (by_recent(k, &recent_far)) return;
-    const struct wb_sd *asym = k->f->bal.asym_capacity && k->f->v->release >= FAIR_5_15 ? asym_domain(k) : NULL;
+    const struct wb_sd *asym = k->f->v->release >= FAIR_5_15 ? k->f->pl.seat[k->target].asym : NULL;
     if (asym) {
         k->where = FAIR_W_NONE;
         by_capacity(k, asym);

@@ -41,6 +41,9 @@ cpu_id place_target_cache(struct placing *k, struct wb_sd *sd);         /* wake_
 void place_record_wakee(struct placing *k, struct fair_task *waker);
 bool place_wide(const struct placing *k);
 
+/* ---- fair_place_fork.c: the slow path of wakeups that are not affine, where levels say so. Sets k->target. ---- */
+bool fair_place_slow(struct placing *k);
+
 /* ---- fair_place_packed.c: the packing rule keeps it where it is ---- */
 bool place_packed(struct placing *k);
 

@@ -39,6 +39,7 @@
     X(h, t, PREV_FAR, "previous CPU is idle, in another cluster") \
     X(h, t, RECENT_FAR, "recently used CPU is idle, in another cluster") \
     X(h, t, CAPACITY, "idle CPU that is big enough") \
+    X(h, t, IDLEST, "not near it, as a new task: idlest CPU") \
     X(h, t, PACKED, "packed, its CPU has room") \
     X(h, t, LIMIT, "search limit reached, stacked on it") \
     X(h, t, FULL, "its cache is too busy to search, stacked on it") \

@@ -114,7 +114,14 @@ static void read_row(struct row_reader *r, uint32_t ncpus, struct domains_row *r
         .wake_idx = (uint8_t)number(r, "wake_idx"),
         .forkexec_idx = (uint8_t)number(r, "forkexec_idx"),
         .smt_gain = (uint32_t)number(r, "smt_gain"),
+        .rank = (uint32_t)r->i,
     };
+}
+
+/* Cores of several kinds: an x86 hybrid, if it is an x86. */
+static bool is_hybrid(const struct row_reader *r)
+{
+    return wb_cfg_has(r->cfg, "machine.cpu_speed") && wb_cfg_count(r->cfg, "machine.cpu_speed");
 }
 
 /* `words` has `word` among its space-separated words. */
@@ -136,6 +143,7 @@ static bool applies(const struct row_reader *r, const struct wb_topology *topo)
     const char *needs = wb_cfg_str(r->cfg, path(r, "needs"));
     if (!strcmp(needs, "smt") && !built(r, "kernel.sched_smt")) return false;
     if (!strcmp(needs, "cluster") && !built(r, "kernel.sched_cluster")) return false;
+    if (!strcmp(needs, "cluster") && is_hybrid(r) && !built(r, "kernel.cluster_hybrid")) return false;
     if (!strcmp(needs, "mc") && !built(r, "kernel.sched_mc")) return false;
     if (topo->level[WB_LVL_NODE].ngroups < (uint32_t)number(r, "min_nodes")) return false;
     uint32_t hops = (uint32_t)number(r, "hops");

@@ -26,6 +26,15 @@ static const struct wb_key rows[] = {
      .def = "true",
      .help = "CONFIG_SCHED_CLUSTER: domains of cores that share an L2 (5.16 on).",
      .source = "Linux 5.16 arch/x86/Kconfig SCHED_CLUSTER, on in distribution kernels"},
+    {.path = "kernel.cluster_hybrid",
+     .type = WB_KEY_BOOL,
+     .def = "true",
+     .help =
+         "The cluster level exists also on machines with cores of several kinds (machine.cpu_speed): x86 kernels of "
+         "5.16 to 6.5 leave it out there.",
+     .source =
+         "Linux arch/x86/kernel/smpboot.c x86_hybrid_topology; \"sched/x86: Add cluster topology to hybrid CPU\", "
+         "T. Chen, June 2023"},
     {.path = "kernel.degenerate",
      .type = WB_KEY_BOOL,
      .def = "true",

@@ -75,6 +75,67 @@ static void idle_time_after_full_use_is_lost(void **state)
     fake_free(s);
 }
 
+/* ---- levels ---- */
+
+/* Two packages; in each a cache of two small and two middle CPUs and one of four big ones. */
+#define THREE_KINDS "topology = \"pack:2 [numa] l3:2(size=8388608) core:4 pu:1\";"
+#define CAPACITIES "policy.cpu_capacity=[\"0-1 400\",\"2-3 700\",\"8-9 400\",\"10-11 700\"]"
+
+/*
+ * 5.4 flags the one level at which everybody sees the biggest CPU: the package, though caches and the machine span
+ * different ones, too; from 5.14 on each level that spans different ones is flagged, and the one that counts is the
+ * lowest that spans them all.
+ */
+static void levels_of_several_capacities(void **state)
+{
+    (void)state;
+    for (enum fair_release v = FAIR_5_4; v < FAIR_RELEASES; v++) {
+        struct wb_sim *s = scene_build(v, THREE_KINDS, "", CAPACITIES);
+        const struct fair_sim *f = s->policy;
+        bool one = v == FAIR_5_4;
+        const struct wb_sd *small = s->rq[0].sd, *big = s->rq[4].sd;
+        assert_int_equal(!(small->flags & WB_SD_ASYM_CAPACITY), one); /* its cache */
+        assert_true(small->parent->flags & WB_SD_ASYM_CAPACITY);      /* its package */
+        assert_int_equal(!(small->parent->parent->flags & WB_SD_ASYM_CAPACITY), one);
+        assert_false(big->flags & WB_SD_ASYM_CAPACITY);
+        assert_ptr_equal(f->pl.seat[0].asym, small->parent);
+        assert_ptr_equal(f->pl.seat[4].asym, big->parent);
+        assert_false(big->flags & WB_SD_PREFER_SIBLING);
+        assert_int_equal(!!(small->flags & WB_SD_BALANCE_WAKE), one);
+        assert_int_equal(!!(small->parent->flags & WB_SD_BALANCE_WAKE), one);
+        assert_false(small->parent->parent->flags & WB_SD_BALANCE_WAKE);
+        fake_free(s);
+    }
+}
+
+/* A task too big for the waker's CPU is placed like a new one in 5.4: the CPU with most room; without kinds of CPUs, or
+ * later, the search for an idle CPU near its target goes on. */
+static void wakeups_of_big_tasks_take_the_slow_path(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fair_release v;
+        const char *set;
+        uint64_t util;
+        cpu_id cpu;
+        enum fair_where where;
+    } table[] = {
+        {FAIR_5_4, CAPACITIES, 700, 5, FAIR_W_IDLEST}, /* of the four big ones the first that is idle */
+        {FAIR_5_4, CAPACITIES, 100, 1, FAIR_W_IDLE},   /* fits: an idle CPU of its cache, here its previous one */
+        {FAIR_5_4, NULL, 700, 1, FAIR_W_IDLE},
+        {FAIR_6_1, CAPACITIES, 700, 5, FAIR_W_CAPACITY},
+    };
+    for (size_t i = 0; i < WB_ARRAY_SIZE(table); i++) {
+        struct wb_sim *s = scene_build(table[i].v, THREE_KINDS, "0 4", table[i].set);
+        struct wb_task *p = fake_task(s, 1, 0);
+        fair_task(p)->avg.util_avg = fair_task(p)->util_est = (uint32_t)table[i].util;
+        struct wb_choice c = fake_wake(s, p, 0, 0, NULL);
+        if (c.cpu != table[i].cpu || ((unsigned)c.rule - FAIR_R_PLACE) % FAIR_WHERES_N != (unsigned)table[i].where)
+            fail_msg("row %zu: cpu %u (%s)", i, c.cpu, fair_rules[c.rule]);
+        fake_free(s);
+    }
+}
+
 /* ---- misfit tasks ---- */
 
 /* A task that fitted when it was picked outgrows its CPU while it runs: the tick notices (task_tick_fair). */
@@ -229,6 +290,8 @@ int main(void)
         cmocka_unit_test(utilisation_is_of_a_full_size_cpu),
         cmocka_unit_test(half_of_half_a_cpu_is_a_quarter),
         cmocka_unit_test(idle_time_after_full_use_is_lost),
+        cmocka_unit_test(levels_of_several_capacities),
+        cmocka_unit_test(wakeups_of_big_tasks_take_the_slow_path),
         cmocka_unit_test(a_running_task_outgrows_its_cpu),
         cmocka_unit_test(bound_tasks_are_no_misfits),
         cmocka_unit_test(misfit_failures_and_intervals),

@@ -161,6 +161,20 @@ static void clusters(void **state)
     expect(FAIR_5_15, KUNPENG, without, WB_ARRAY_SIZE(without));
 }
 
+/* x86 hybrids have no cluster level from 5.16 to 6.5: their topology is one without it. */
+static void clusters_of_hybrids(void **state)
+{
+    static const struct level with[] = {
+        {"CLS", 4, 4, NEW | LLC | WB_SD_CLUSTER, 117, 1, 16, 4, 8},
+        {"MC", 8, 2, NEW | LLC | SIB | WB_SD_ASYM_CAPACITY, 117, 1, 16, 8, 16},
+    };
+    static const struct level without[] = {{"MC", 8, 8, NEW | LLC | SIB | WB_SD_ASYM_CAPACITY, 117, 1, 16, 8, 16}};
+    static const char *const machine = "topology = \"pack:1 l3:1 l2:2 core:4 pu:1\"; cpu_speed = [ \"4-7 60 %\" ];";
+    (void)state;
+    expect(FAIR_6_1, machine, without, WB_ARRAY_SIZE(without));
+    for (enum fair_release v = FAIR_6_6; v <= FAIR_6_18; v++) expect(v, machine, with, WB_ARRAY_SIZE(with));
+}
+
 /* Four nodes in two pairs, 12 within a pair and 32 between: beyond 30 neither wakeups nor new tasks are placed. The
  * groups of the upper level are the pairs (build_overlap_sched_groups: the spans of its child). */
 static void distances_make_levels(void **state)
@@ -316,6 +330,7 @@ int main(void)
         cmocka_unit_test(milan),
         cmocka_unit_test(sapphire_rapids),
         cmocka_unit_test(clusters),
+        cmocka_unit_test(clusters_of_hybrids),
         cmocka_unit_test(distances_make_levels),
         cmocka_unit_test(epyc_places_across_packages),
         cmocka_unit_test(rome_nps4),

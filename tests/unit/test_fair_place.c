@@ -300,7 +300,12 @@ static const struct row cache_rows[] = {
     {AT(MODERN, QUADS, 4, 0, SYNC, "4", 3), H(SYNC), W(RECENT), .recent = 4},
     {AT(MODERN, QUADS, 4, 0, SYNC, "3 4", 1), H(SYNC), W(CPU), .recent = 4},
     {AT(MODERN, QUADS, 4, 0, SYNC, "4", 1), H(SYNC), W(CPU), .recent = 6}, /* of the other cache */
-    {AT(MODERN, QUADS, 4, 0, SYNC, "4", 1), H(SYNC), W(CPU), .recent = 4, .allowed = "0-2,4"},
+    {AT(MODERN & ~ONLY(FAIR_6_1), QUADS, 4, 0, SYNC, "4", 1), H(SYNC), W(CPU), .recent = 4, .allowed = "0-2,4"},
+    /* 6.1 asks whether the previous CPU is allowed: the recent one is taken, found out, and the first allowed one of
+     * the previous node follows */
+    {AT(ONLY(FAIR_6_1), QUADS, 4, 0, SYNC, "4", 4), H(SYNC), W(FALLBACK), .recent = 4, .allowed = "0-2,4"},
+    {AT(ONLY(FAIR_6_1), QUADS, 4, 0, SYNC, "4", 1), H(SYNC), W(CPU), .recent = 4, .allowed = "0-3"},
+    {AT(MODERN & ~ONLY(FAIR_6_1), QUADS, 4, 0, SYNC, "4", 3), H(SYNC), W(RECENT), .recent = 4, .allowed = "0-3"},
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 4), H(NOT_ALLOWED), W(IDLE), .allowed = "4-7"},
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 4), .allowed = "4", .rule = FAIR_R_ONE_CPU},
     {AT(MODERN, QUADS, 4, 0, SYNC, "", 4), H(NO_DOMAIN), W(IDLE), .set = "policy.wake_affine=false"},
@@ -526,7 +531,7 @@ static void queueing_by_version(void **state)
     }
 }
 
-/* A task too big for a small CPU: 5.4 does not pull it there; later it searches by capacity. */
+/* A task too big for a small CPU: 5.4 does not pull it there, but looks for room; later it searches by capacity. */
 static void capacities(void **state)
 {
     (void)state;
@@ -538,8 +543,8 @@ static void capacities(void **state)
         enum fair_how how;
         enum fair_where where;
     } table[] = {
-        {FAIR_5_4, 700, "", 4, 4, FAIR_H_UNFIT, FAIR_W_IDLE}, /* 700 * 1280 >= 446 * 1024 */
-        {FAIR_5_4, 300, "", 4, 4, FAIR_H_SYNC, FAIR_W_PREV},  /* 300 * 1280 < 446 * 1024 */
+        {FAIR_5_4, 700, "", 4, 4, FAIR_H_UNFIT, FAIR_W_IDLEST}, /* 700 * 1280 >= 446 * 1024: placed as a new one */
+        {FAIR_5_4, 300, "", 4, 4, FAIR_H_SYNC, FAIR_W_PREV},    /* 300 * 1280 < 446 * 1024 */
         {FAIR_6_12, 300, "4", 4, 1, FAIR_H_SYNC, FAIR_W_CAPACITY},
         {FAIR_6_12, 700, "", 4, 4, FAIR_H_SYNC, FAIR_W_PREV},
         {FAIR_6_12, 700, "4", 4, 5, FAIR_H_SYNC, FAIR_W_CAPACITY}, /* first idle CPU that fits */

@@ -45,7 +45,7 @@ static void every_check_stands_where_it_is_said_to(void **state)
         check_row(line, len);
         rows++;
     }
-    assert_int_equal(rows, 73);
+    assert_int_equal(rows, 77);
     free(page);
 }
 

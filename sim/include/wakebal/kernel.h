@@ -299,6 +299,7 @@ struct wb_sd_level {  /* parameters of a level, from the kernel profile */
     uint32_t busy_factor, imbalance_pct, cache_nice_tries, per_cpu_gain;
     uint8_t busy_idx, idle_idx, newidle_idx, wake_idx, forkexec_idx;
     uint32_t smt_gain;
+    uint32_t rank; /* in kernel.domains: lower levels are lower, on CPUs that lack some of them, too */
 };
 struct wb_sd_stats { /* as /proc/schedstat, modulo 2^32 as there: [0] idle, [1] busy, [2] newly idle */
     uint32_t lb_count[3], lb_balanced[3], lb_failed[3], lb_imbalance[3], lb_gained[3], lb_hot_gained[3], lb_nobusyq[3],
