@@ -13,6 +13,7 @@
 
 #include "exit_code.h"
 #include "exp_format.h"
+#include "format.h"
 
 static void *need(void *p)
 {
@@ -153,7 +154,8 @@ int out_stop_exit_code(void)
 static int refuse(const char *path, int rc)
 {
     char *name = exp_text_terminal(path, 200);
-    fprintf(stderr, "wakebal: cannot write '%s': %s\n", name, strerror(-rc));
+    fprintf(stderr, "wakebal: cannot write '%s': %s%s\n", name, strerror(-rc),
+            rc == -EEXIST ? "; it is left as it is: take another name, or remove it first" : "");
     free(name);
     return EXIT_OUTPUT;
 }
@@ -226,6 +228,14 @@ static int write_beside(const char *path, bool fresh, int (*write)(FILE *, void 
 int out_put_text(FILE *to, void *ctx)
 {
     return fputs(ctx, to) == EOF ? -1 : 0;
+}
+
+int out_put_scenario(FILE *to, void *ctx)
+{
+    char *text = format_text(ctx, strlen(ctx), false);
+    int rc = text && fputs(text, to) != EOF ? 0 : -1;
+    free(text);
+    return rc;
 }
 
 static int put_document(FILE *to, const json_t *doc, size_t order)

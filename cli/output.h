@@ -68,6 +68,8 @@ int out_file(const char *path, int (*write)(FILE *to, void *ctx), void *ctx);
 int out_file_new(const char *path, int (*write)(FILE *to, void *ctx), void *ctx);
 /* Writers for it. ctx: a text; a JSON document, in order or sorted by keys. */
 int out_put_text(FILE *to, void *ctx);
+/* The text of a scenario, machine or kernel file, as `wakebal fmt` lays it out. */
+int out_put_scenario(FILE *to, void *ctx);
 int out_put_json(FILE *to, void *ctx);
 int out_put_sorted_json(FILE *to, void *ctx);
 /* Could out_file() begin? Tries and leaves all as it was. 0 or -errno; prints nothing. */

@@ -245,7 +245,7 @@ static int write_one(const struct request *r, const char *stem, const char *tail
 {
     char path[1100];
     snprintf(path, sizeof path, "%.1000s-%s.cfg", stem, tail);
-    int rc = text ? out_file(path, out_put_text, text) : EXIT_INTERNAL;
+    int rc = text ? out_file(path, out_put_scenario, text) : EXIT_INTERNAL;
     free(text);
     if (rc == EXIT_FINE && !r->o.quiet && !(r->o.export_json && !strcmp(r->o.export_json, "-")))
         printf("Wrote %s\n", path);

@@ -86,11 +86,12 @@ static void help_key(const struct wb_key_registry *keys, const struct wb_key *k)
 
 static void group_row(const struct wb_key *k)
 {
-    char first[160], head[160], text[320];
+    char first[400], head[160];
     snprintf(head, sizeof head, "  %-38s %s", k->path, wb_key_type_name(k->type));
-    snprintf(text, sizeof text, "%s%s%s%s", wrap_first_sentence(k->help, first, sizeof first), k->only ? " (only " : "",
-             k->only ? k->only : "", k->only ? ")" : "");
+    char *text = wb_text("%s%s%s%s", wrap_first_sentence(k->help, first, sizeof first), k->only ? " (only " : "",
+                         k->only ? k->only : "", k->only ? ")" : "");
     wrap_row(stdout, head, text, 58, wrap_width());
+    free(text);
 }
 
 static void help_group(const struct wb_key_registry *keys, const char *pattern)

@@ -24,9 +24,9 @@ static int run(const struct cli_options *o, const struct import_args *a)
         struct wb_diag *d = wb_diag_new();
         char *text = import_text(m, d);
         rc = cli_print_diag(o, d);
-        if (text) rc = out_file(o->output ? o->output : "-", out_put_text, text);
+        if (text) rc = out_file(o->output ? o->output : "-", out_put_scenario, text);
         if (text && rc == EXIT_FINE && o->output && !o->quiet)
-            fprintf(stderr, "%u tasks, %.1f ms: %s; run it: wakebal run %s -k KERNEL\n", m->n,
+            fprintf(stderr, "%u tasks, %.1f ms: %s; run it: wakebal run %s, under another kernel: -k NAME\n", m->n,
                     (double)m->length_ns * 1e-6, o->output, o->output);
         free(text);
         wb_diag_free(d);

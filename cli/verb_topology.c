@@ -94,7 +94,7 @@ static int run(const struct cli_options *o, const struct request *r)
     wb_diag_free(d);
     if (!t) return rc == EXIT_FINE ? EXIT_INVALID : rc;
     char *text = r->draw ? wb_topo_draw(t, 80, cli_unicode(o)) : make_file(r, t);
-    rc = text ? out_file(o->output ? o->output : "-", out_put_text, text) : EXIT_INTERNAL;
+    rc = text ? out_file(o->output ? o->output : "-", r->draw ? out_put_text : out_put_scenario, text) : EXIT_INTERNAL;
     free(text);
     wb_topology_free(t);
     return rc;

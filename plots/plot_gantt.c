@@ -144,6 +144,41 @@ static void write_runs(FILE *f, const struct plot_input *in, size_t letter)
     }
 }
 
+/* Migrations from one CPU to another that follow each other closer than an arrow is wide: one arrow with their number,
+ * at the first. */
+struct moves {
+    double first, last; /* s */
+    size_t from, to, n;
+};
+
+static void write_moves_of(FILE *f, const struct gantt *g, const struct moves *m)
+{
+    char count[24] = " ";
+    if (m->n > 1) snprintf(count, sizeof count, "%zu", m->n);
+    if (m->n) fprintf(f, "%.9g %zu %g \"%s\"\n", shown(g, m->first), m->from, (double)m->to - (double)m->from, count);
+}
+
+static void write_moves(FILE *f, const struct gantt *g, const json_t *list)
+{
+    struct moves *open = plot_need(calloc(g->cpus * g->cpus, sizeof *open));
+    double near = (g->until - g->from) / 100;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *row = json_array_get(list, i);
+        double when = at(row, 0), from = at(row, 1), to = at(row, 2);
+        if (!(from >= 0 && from < (double)g->cpus && to >= 0 && to < (double)g->cpus)) continue;
+        struct moves *m = &open[(size_t)from * g->cpus + (size_t)to];
+        if (m->n && when - m->last > near) {
+            write_moves_of(f, g, m);
+            m->n = 0;
+        }
+        if (!m->n) *m = (struct moves){.first = when, .from = (size_t)from, .to = (size_t)to};
+        m->last = when;
+        m->n++;
+    }
+    for (size_t i = 0; i < g->cpus * g->cpus; i++) write_moves_of(f, g, &open[i]);
+    free(open);
+}
+
 static void write_gantt(FILE *f, const struct plot_input *in)
 {
     const struct gantt *g = in->own;
@@ -163,11 +198,8 @@ static void write_gantt(FILE *f, const struct plot_input *in)
         double a = shown(g, at(w, 0)), ran = at(w, 2);
         if (isfinite(ran)) fprintf(f, "%.9g %.0f %.9g %.0f\n", a, at(w, 1), shown(g, ran) - a, at(w, 3) - at(w, 1));
     }
-    fprintf(f, "\n\n# migrations: at_%s from to_minus_from\nNaN NaN NaN\n", g->unit);
-    for (size_t i = 0; i < json_array_size(moves); i++) {
-        const json_t *m = json_array_get(moves, i);
-        fprintf(f, "%.9g %.0f %.0f\n", shown(g, at(m, 0)), at(m, 1), at(m, 2) - at(m, 1));
-    }
+    fprintf(f, "\n\n# migrations: at_%s from to_minus_from how_many\nNaN NaN NaN \" \"\n", g->unit);
+    write_moves(f, g, moves);
 }
 
 /* ------------------------------------------------------------------ script */
@@ -202,8 +234,10 @@ static void put_boxes(FILE *f, const struct plot_input *in)
     fprintf(f,
             ", \\\n     '' index %zu using 1:2:(0):3 with vectors head empty size screen 0.010,25 lw 2 dt '-' lc rgb "
             "'#D55E00' title "
-            "'migration'",
-            g->shown + 2);
+            "'migration (a number: so many)', \\\n     '' index %zu using 1:($2+0.72*$3):4 with labels left offset "
+            "0.6,0 font ',9' tc rgb "
+            "'#A04000' notitle",
+            g->shown + 2, g->shown + 2);
     if (g->shown > NAMED)
         fprintf(f, ", \\\n     NaN with dots lc rgb '#FFFFFF' title 'and %zu more, see the .dat'", g->shown - NAMED);
 }

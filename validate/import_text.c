@@ -21,6 +21,7 @@ struct writing {
     const struct import_task *p;
     size_t words;
     bool first;
+    double fits; /* smallest share of a task's items that a program of PROGRAM_MAX words holds */
 };
 
 static bool alike(const struct import_item *a, const struct import_item *b)
@@ -127,7 +128,8 @@ static void program(struct writing *w)
 {
     const struct import_task *p = w->p;
     bool exact = p->n <= PROGRAM_MAX;
-    for (size_t at = 0; at < p->n && w->words <= PROGRAM_MAX;) {
+    size_t at = 0;
+    while (at < p->n && w->words <= PROGRAM_MAX) {
         size_t count = 1, period = exact ? 1 : best_period(p, at, &count);
         if (count < REPEATS_MIN) {
             one_item(w, &p->item[at++], 1, 1);
@@ -138,6 +140,7 @@ static void program(struct writing *w)
         word(w, "end");
         at += period * count;
     }
+    if (w->words > PROGRAM_MAX) w->fits = WB_MIN(w->fits, (double)at / (double)p->n);
     if (!w->words) word(w, "run 1 ns");
 }
 
@@ -195,7 +198,7 @@ char *import_text(const struct import *m, struct wb_diag *d)
 {
     char *text = NULL;
     size_t len = 0;
-    struct writing w = {.f = open_memstream(&text, &len), .m = m};
+    struct writing w = {.f = open_memstream(&text, &len), .m = m, .fits = 1};
     if (!w.f) return NULL;
     put_head(w.f, m);
     const char *too_long = NULL;
@@ -208,8 +211,13 @@ char *import_text(const struct import *m, struct wb_diag *d)
     }
     fputs("  ); }\n);\n", w.f);
     if (fclose(w.f) || !too_long) return text;
-    wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){0}, "take a shorter window: --window 0..100ms",
-                "what task %s did is too irregular for a program of %u words", too_long, PROGRAM_MAX);
     free(text);
+    double ms = 0.8 * w.fits * (double)m->length_ns / 1e6; /* 0.8: it is not equally irregular all along */
+    int digits = ms < 10 ? 2 : 0;
+    char *fix = wb_text("of these %.*f ms about %.*f fit: --window 0..%.*fms", digits, (double)m->length_ns / 1e6,
+                        digits, ms, digits, ms);
+    wb_diag_add(d, WB_ERROR, NULL, (struct wb_place){0}, fix,
+                "what task %s did is too irregular for a program of %u words", too_long, PROGRAM_MAX);
+    free(fix);
     return NULL;
 }

@@ -107,7 +107,8 @@ struct words {
 static int refuse(const struct words *w, const char *word, const char *why)
 {
     wb_diag_add(w->d, WB_ERROR, "E904", (struct wb_place){0},
-                "known: bw_pipe, lat_pipe, lat_unix, lat_syscall null, netperf -t TCP_RR|UDP_RR, hackbench, perf bench",
+                "known: pipe_bw and the other kinds (wakebal real --list); commands of bw_pipe, lat_pipe, lat_unix, "
+                "lat_syscall null, netperf -t TCP_RR|UDP_RR, hackbench, perf bench",
                 "command: '%s': %s", word, why);
     return -1;
 }

@@ -7,6 +7,9 @@
 static char *prefix_of(struct build *b, const struct wb_override *o)
 {
     if (o->at.file) return "";
+    /* --duration=0 as it was typed; --set and --vary name their key, the fix says what an option stands for. */
+    if (strcmp(o->from, "--set") && strcmp(o->from, "--vary") && !strncmp(o->from, "--", 2))
+        return scan_printf(&b->c->arena, "%s=%.100s: ", o->from, o->value);
     return scan_printf(&b->c->arena, "%s %.100s=%.100s: ", o->from, o->key, o->value);
 }
 

@@ -111,7 +111,13 @@ ran=$("$w" replay "$traces/guest_612_2s2c2t.txt" -k linux-6.12 | awk '/guestload
 expect 0 'kind = "custom"' "$w" import "$guest" --section pipe4
 "$w" import "$pair" -k linux-6.18-packed -m smp2 -o "$tmp/pair.cfg" -q || { echo "FAILED: import"; bad=1; }
 expect 0 'ok' "$w" check "$tmp/pair.cfg"
+"$w" fmt --check "$tmp/pair.cfg" >/dev/null || { echo "FAILED: an import is not laid out as fmt does"; bad=1; }
 expect 0 'replication' "$w" run "$tmp/pair.cfg" -r 1 -k linux-6.12
+# What does not fit a program says how much of it would.
+"$w" run hackbench -m smp2 -k linux-6.12 -q -r 1 --set workload.groups=1 --set workload.loops=300 --seed 7 --trace -o "$tmp/busy.txt" >"$tmp/out" 2>&1
+expect 3 'too irregular' "$w" import "$tmp/busy.txt" -o "$tmp/busy.cfg"
+window=$(sed -nE 's/.*--window (0\.\.[0-9.]+ms)$/\1/p' "$tmp/out")
+expect 0 'run it: wakebal run' "$w" import "$tmp/busy.txt" --window "${window:-none}" -o "$tmp/busy.cfg"
 expect 3 'no such section' "$w" import "$guest" --section nothing
 expect 3 'no task of the window' "$w" import "$pair" --window 100s..200s
 expect 2 'no window' "$w" import "$pair" --window now

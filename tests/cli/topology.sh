@@ -29,6 +29,7 @@ grep -q 'indexes=0,8,1,9' "$dir/mine.cfg" || { echo "numbering was lost"; failed
 expect "this machine" 0 "$wakebal" topology --live -o "$dir/live.cfg"
 [ -s "$dir/err" ] && { echo "noise on stderr:"; cat "$dir/err"; failed=1; }
 expect "check this machine" 0 "$wakebal" check "$dir/live.cfg"
+expect "laid out as fmt does" 0 "$wakebal" fmt --check "$dir/mine.cfg" "$dir/live.cfg"
 expect "draw" 0 "$wakebal" topology --synthetic "[numa] pack:2 l3:1(size=6MiB) core:1 pu:1" --draw --ascii
 shows out "+- L3 6 MiB ---+ +- L3 6 MiB ---+"
 
