@@ -105,13 +105,12 @@ bool trace_isolated(const struct trace *t, char *buf, size_t n)
 const char *const trace_column_key[TRACE_COLUMNS] = {"machine.table.core", "machine.table.l3", "machine.table.package",
                                                      "machine.table.node"};
 
-/* A number for each distinct text of a column, in the order of CPUs; nodes as they are. */
+/* A number for each distinct text of a column, in the order of CPUs (nodes may have gaps in their numbers). */
 static uint32_t number_in(const struct trace *t, size_t column, uint32_t cpu)
 {
     const char *mine = (const char *)&t->place[cpu] + column;
     uint32_t k = 0, n = 0;
-    if (!*mine && column != COLUMN(node)) return TRACE_CPUS + cpu; /* offline: beside nobody */
-    if (column == COLUMN(node)) return (uint32_t)number(mine);
+    if (!*mine) return column == COLUMN(node) ? 0 : TRACE_CPUS + cpu; /* offline: beside nobody */
     for (; strcmp((const char *)&t->place[k] + column, mine) != 0; k++) {
         bool seen = false;
         for (uint32_t i = 0; i < k && !seen; i++)

@@ -73,7 +73,7 @@ struct trace_section {
 
 /* How the reader understood the lines. */
 struct trace_lines {
-    uint64_t all, events, other, damaged, notes;
+    uint64_t all, events, other, damaged, notes, comments; /* comments: before the first event */
     uint64_t lost_marks, lost_events;
     bool cut;             /* the compressed file ends in its middle */
     uint64_t overwritten; /* events that the ring buffer had no more room for, by its header */

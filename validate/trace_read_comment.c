@@ -9,6 +9,8 @@
 
 #include "trace_read.h"
 
+#define HEADER_LINES 20000u
+
 static const char *after(struct trace_span s, const char *word)
 {
     const char *at = s.at < s.end ? memmem(s.at, (size_t)(s.end - s.at), word, strlen(word)) : NULL;
@@ -95,7 +97,7 @@ static void read_node(struct trace *t, struct trace_span s)
             rest.at++;
             if (!trace_span_number(&rest, &to)) return;
         }
-        if (to >= (int64_t)TRACE_CPUS || !trace_room_for_place(t, (uint32_t)to)) return;
+        if (cpu < 0 || to < cpu || to >= (int64_t)TRACE_CPUS || !trace_room_for_place(t, (uint32_t)to)) return;
         for (; cpu <= to; cpu++)
             (void)snprintf(t->place[cpu].node, sizeof t->place[cpu].node, "%u", (uint32_t)WB_MIN(node, 1023));
     }
@@ -119,6 +121,7 @@ void trace_read_comment(struct trace *t, struct trace_span s)
 {
     trace_read_own(t, s);
     read_ftrace(t, s);
-    if (t->lines.events) return; /* perf's header comes first */
+    /* perf's header comes first, and is short: a flood of such lines costs no more than other lines */
+    if (t->lines.events || ++t->lines.comments > HEADER_LINES) return;
     read_perf(t, s);
 }

@@ -125,11 +125,13 @@ static bool find_time(struct trace_span line, struct trace_span *before, struct 
 
 /* ---- who and where ---- */
 
-/* irqs-off, need-resched, hard or soft interrupt, depth: the third letter tells the context. */
+/* irqs-off, need-resched, hard or soft interrupt, depth: the third letter tells the context. The real-time patches up
+ * to 6.1 have need-resched-lazy (L) before it; depths are digits. */
 static uint8_t context_of(struct trace_span flags)
 {
     if (flags.end - flags.at < 3) return TRACE_CTX_UNKNOWN;
-    switch (flags.at[2]) {
+    bool lazy = flags.at[2] == 'L' || (flags.at[2] == '.' && flags.end - flags.at > 3 && strchr("hHzZs", flags.at[3]));
+    switch (flags.at[lazy && flags.end - flags.at > 3 ? 3 : 2]) {
     case 'h':
     case 'H':
     case 'z':
@@ -205,11 +207,38 @@ static bool read_cpu_fused(struct trace_span before, struct trace_head *h)
     return read_who(who, h);
 }
 
+static const char *find(struct trace_span s, const char *word)
+{
+    return s.at < s.end ? memmem(s.at, (size_t)(s.end - s.at), word, strlen(word)) : NULL;
+}
+
+/* The function graph tracer writes events as comments; with its options abstime and proc they tell all (kernel/trace/
+ * trace_functions_graph.c): "12.000345 |   1)  comm-102   |               |  [comment of] sched_waking: ...". */
+static bool read_graph(struct trace_span line, struct trace_head *h)
+{
+    const char *open = find(line, "/* "), *close = open ? find((struct trace_span){open, line.end}, " */") : NULL;
+    struct trace_span head = trim((struct trace_span){line.at, open});
+    const char *bar = close ? memchr(head.at, '|', (size_t)(head.end - head.at)) : NULL;
+    if (!bar || !read_event((struct trace_span){open + 3, close}, h)) return false;
+    struct trace_span time = trim((struct trace_span){head.at, bar}),
+                      cpu = trim((struct trace_span){bar + 1, head.end});
+    char text[48];
+    int64_t n;
+    if (time.end - time.at > 40 || !trace_span_number(&cpu, &n) || n < 0 || n >= (int64_t)TRACE_CPUS) return false;
+    (void)snprintf(text, sizeof text, "%.*s:", (int)(time.end - time.at), time.at);
+    if (!read_time((struct trace_span){text, text + strlen(text)}, &h->ns)) return false;
+    if (cpu.at == cpu.end || *cpu.at++ != ')') return false;
+    bar = memchr(cpu.at, '|', (size_t)(cpu.end - cpu.at));
+    h->cpu = (uint32_t)n;
+    h->context = TRACE_CTX_UNKNOWN;
+    return bar && read_who(trim((struct trace_span){cpu.at, bar}), h);
+}
+
 bool trace_read_head(struct trace_span line, struct trace_head *h)
 {
     struct trace_span before;
     *h = (struct trace_head){.shape = SHAPE_FTRACE};
-    if (!find_time(line, &before, h)) return false;
+    if (!find_time(line, &before, h)) return read_graph(line, h);
     for (const char *at = before.end; at > before.at;)
         if (*--at == '[') return read_cpu_brackets(before, at, h);
     return read_cpu_fused(before, h);

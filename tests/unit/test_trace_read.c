@@ -79,6 +79,15 @@ static const struct shape shapes[] = {
      NO, 1000006000, 'R', TRACE_SWITCH, TRACE_CTX_UNKNOWN},
     {"      rd-101   [000]     1.000005: (+5000)  sched_switch:         rd:101 [120] S ==> swapper/0:0 [120]\n", 101,
      101, 0, 0, NO, NO, 1000005000, 'S', TRACE_SWITCH, TRACE_CTX_UNKNOWN},
+    {" 1357.843542 |   1)   my sh-102    |               |  /* sched_waking: comm=kw | x pid=5 prio=120 target_cpu=000 "
+     "*/\n",
+     102, 5, -1, 1, 0, NO, 1357843542000, '?', TRACE_WAKING, TRACE_CTX_UNKNOWN},
+    {"  sh-9 [000] d..h3.. 1.000000: sched_wakeup: comm=x pid=7 prio=120 target_cpu=001\n", 9, 7, -1, 0, NO, 1,
+     1000000000, '?', TRACE_WAKEUP, TRACE_CTX_HARDIRQ},
+    {"  sh-9 [000] d.L.4.. 1.000000: sched_wakeup: comm=x pid=7 prio=120 target_cpu=001\n", 9, 7, -1, 0, NO, 1,
+     1000000000, '?', TRACE_WAKEUP, TRACE_CTX_TASK},
+    {"  sh-9 [000] d.Ls4.. 1.000000: sched_wakeup: comm=x pid=7 prio=120 target_cpu=001\n", 9, 7, -1, 0, NO, 1,
+     1000000000, '?', TRACE_WAKEUP, TRACE_CTX_SOFTIRQ},
     {"  sh-9 [000] ..... 1.000000: sched_process_fork: comm=sh pid=9 child_comm=sh child_pid=12\n", 9, 9, -1, 0, NO, NO,
      1000000000, '?', TRACE_FORK, TRACE_CTX_TASK},
     {"  sh-9 [000] d..2. 1.000000: sched_stat_runtime: comm=sh pid=9 runtime=5200 [ns] vruntime=9 [ns]\n", 9, 9, -1, 0,
@@ -248,7 +257,8 @@ static void perf_head_tells_the_machine(void **state)
     assert_string_equal(text, "linux-6.6");
     assert_true(trace_kernel_is_near(t));
     trace_free(t);
-    t = read_text("# sibling sockets : 9-3\n# sibling threads : 0-99999\n# node-1 cpu list : x\n" WAKEUP);
+    t = read_text("# sibling sockets : 9-3\n# sibling threads : 0-99999\n# node-1 cpu list : x\n# node0 cpu list : "
+                  "-5-3\n# node0 cpu list : 2000\n" WAKEUP);
     assert_int_equal(t->nplaces, 0);
     trace_free(t);
 }
@@ -263,7 +273,7 @@ static void odd_machines_are_tables(void **state)
     struct trace *t =
         read_text("### topo cpu0 core 0-1 pkg 0-3 llc 0-3 node 0\n### topo cpu1 core 0-1 pkg 0-3 llc 0-3 node 0\n"
                   "### topo cpu2 core 2 pkg 0-3 llc 0-3 node 1\n### topo cpu3 core 3 pkg 0-3 llc 0-3 node 1\n"
-                  "### topo cpu4 core 4 pkg 4 llc 4 node 2\n### topo cpu5 core  pkg  llc  node 0\n" WAKEUP);
+                  "### topo cpu4 core 4 pkg 4 llc 4 node 8\n### topo cpu5 core  pkg  llc  node 0\n" WAKEUP);
     assert_non_null(t);
     assert_int_equal(t->ncpus, 5);
     assert_true(trace_machine(t, text, sizeof text));
