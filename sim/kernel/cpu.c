@@ -470,14 +470,19 @@ WB_APART static void leave_part(struct wb_exec *x)
     x->used = x->top == WB_STACK_EMPTY ? 0 : (uint16_t)(prev + stack_at(x, prev)->size);
 }
 
+void *wb_push_part(struct wb_exec *x, uint32_t size)
+{
+    uint32_t deep = x->own + WB_STACK_MIDDLE, end = x->used <= x->own ? x->own : deep;
+    if (x->used <= deep && x->used + size > end) enter_next_part(x, size);
+    WB_CHECK(x->used + size <= deep + DEEP_STACK_BYTES, "frame stack of %u bytes overflows (frame of %u)",
+             deep + DEEP_STACK_BYTES, size);
+    return stack_at(x, x->used);
+}
+
 void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size)
 {
     size = (size + 7) & ~(size_t)7;
-    uint32_t deep = x->own + WB_STACK_MIDDLE, end = x->used <= x->own ? x->own : deep;
-    if (x->used <= deep && x->used + size > end) enter_next_part(x, size);
-    WB_CHECK(x->used + size <= (size_t)deep + DEEP_STACK_BYTES, "frame stack of %u bytes overflows (frame of %zu)",
-             deep + DEEP_STACK_BYTES, size);
-    struct wb_frame *f = stack_at(x, x->used);
+    struct wb_frame *f = wb_push_part(x, (uint32_t)size);
     memset(f + 1, 0, size - sizeof *f);
     *f = (struct wb_frame){.step = step, .prev = x->top, .size = (uint16_t)size};
     x->top = x->used;
@@ -556,8 +561,7 @@ enum wb_ret wb_call_now(struct wb_exec *x, const void *frame)
         if (is_interrupted(c, x)) return WB_AGAIN;
         struct wb_frame *f = stack_at(x, x->top);
         if (f == frame) return WB_DONE;
-        if (WB_UNLIKELY((s->steps & LOOK_UP) == LOOK_UP)) return WB_AGAIN;
-        s->steps++;
+        if (!step_goes_on(s)) return WB_AGAIN;
         enum wb_ret r = f->step(x, f);
         if (r == WB_DONE)
             pop(x, f);
@@ -568,9 +572,7 @@ enum wb_ret wb_call_now(struct wb_exec *x, const void *frame)
 
 bool wb_step_waits(struct wb_exec *x)
 {
-    if (is_interrupted(cpu_of(x), x) || (x->sim->steps & LOOK_UP) == LOOK_UP) return true;
-    x->sim->steps++;
-    return false;
+    return is_interrupted(cpu_of(x), x) || !step_goes_on(x->sim);
 }
 
 struct preempted {
@@ -661,8 +663,7 @@ static bool step(struct wb_sim *s, struct wb_cpu *c, struct wb_exec *x)
             pop(x, f);
         else if (r != WB_AGAIN)
             return yielded(s, c, x, r);
-        if (x->top == WB_STACK_EMPTY || (s->steps & LOOK_UP) == LOOK_UP) break;
-        s->steps++;
+        if (x->top == WB_STACK_EMPTY || !step_goes_on(s)) break;
     } while (!c->interrupts && x->seg->state == WB_SEG_OPEN); /* not what preempted_step() takes up again */
     return true;
 }
@@ -684,7 +685,7 @@ void cpu_run(struct wb_cpu *c, struct wb_sim *s)
     wb_where.cpu = c->id;
     for (;;) {
         struct wb_exec *x = c->ctx;
-        if (WB_UNLIKELY(!(++s->steps & LOOK_UP))) {
+        if (WB_UNLIKELY(step_looks_up(s))) {
             sim_look_up(s, c);
             if (s->broken_off || s->stalled) {
                 seg_shelve(s, x->seg);

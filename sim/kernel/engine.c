@@ -56,7 +56,7 @@ void event_post(struct wb_sim *s, sim_time when, enum event_class class, uint32_
 bool event_may_run_to(struct wb_sim *s, sim_time end, cpu_id cpu, uint64_t counter)
 {
     struct evq_entry mine = {.time = end, .key = evq_key(EV_SEGMENT, cpu, counter)};
-    if (WB_UNLIKELY(!(++s->steps & LOOK_UP))) { /* a program may go on inline for long */
+    if (WB_UNLIKELY(step_looks_up(s))) { /* a program may go on inline for long */
         sim_look_up(s, NULL);
         if (s->broken_off) return false;
     }
@@ -212,7 +212,7 @@ bool wb_sim_step_to(struct wb_sim *s, sim_time until)
     s->limit = (struct evq_entry){.time = until, .key = UINT64_MAX};
     horizon_forget(s);
     while (!s->stopped) {
-        if (WB_UNLIKELY(!(++s->steps & LOOK_UP))) sim_look_up(s, NULL);
+        if (WB_UNLIKELY(step_looks_up(s))) sim_look_up(s, NULL);
         const struct evq_entry *t = tickring_peek(&s->ticks);
         const struct evq_entry *q = evq_peek(&s->q);
         bool tick = evq_before(t, q);

@@ -263,6 +263,7 @@ struct wb_sim {
     bool horizon_valid;       /* then nobody catches up, and work may run inline at all */
     sim_time passes_before;   /* work that ends before may run inline: horizon.time while that is valid, or 0 */
     uint8_t catching_up;      /* CPUs that run a skipped tick */
+    uint32_t until_look;      /* steps until somebody looks up from the work */
     bool wide;                /* WIDE_CPUS or more: what events meet is in no cache (look_ahead) */
     bool hole;                /* the top of q is being handled and will be replaced by the next push */
     struct tickring ticks;
@@ -343,16 +344,33 @@ struct wb_sim {
     uint32_t nnames, names_room;
     struct wb_run_options opt;
     struct wb_result *result;
-    /* ---- looking up from the work, every LOOK_UP steps: no event, so no byte depends on it ---- */
-    uint32_t steps, looks_at_this_time;
+    /* ---- looking up from the work (until_look): no event, so no byte depends on it ---- */
+    uint32_t looks_at_this_time;
     sim_time looked_at;
     bool broken_off;
     struct wb_task *stalled; /* goes on without time passing */
 };
 
-#define LOOK_UP 0xffffu                                     /* steps between two looks, a mask: some milliseconds */
+#define LOOK_UP 0xffffu                                     /* steps between two looks: some milliseconds */
 #define STALLED_LOOKS 300u                                  /* twenty million steps at one picosecond are no progress */
 void sim_look_up(struct wb_sim *s, const struct wb_cpu *c); /* c: where a task may be stuck, or NULL */
+/* One more step. true: it is time to look up, and the count begins again. */
+static inline bool step_looks_up(struct wb_sim *s)
+{
+    if (WB_LIKELY(s->until_look)) {
+        s->until_look--;
+        return false;
+    }
+    s->until_look = LOOK_UP;
+    return true;
+}
+/* One more step of who cannot look up. false: it is time to, so it goes back to who can. */
+static inline bool step_goes_on(struct wb_sim *s)
+{
+    if (WB_UNLIKELY(!s->until_look)) return false;
+    s->until_look--;
+    return true;
+}
 
 /* ---- cpu.c: stepping and segments ---- */
 void cpu_run(struct wb_cpu *c, struct wb_sim *s);         /* step until it waits */

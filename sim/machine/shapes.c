@@ -40,11 +40,16 @@ static inline struct ages *ages_of(const struct wb_machine_state *s, const struc
     return (struct ages *)(void *)&s->block[r->block[0]].h[0].run;
 }
 
-bool shapes_recall(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, struct wb_touch *out)
+static inline const struct shape_step *find(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern)
 {
     uint64_t span = span_of(k), who = who_of(k, cpu, pattern);
     const struct shape_step *m = step_at(k->s, span, who);
-    if (m->span != span || m->who != who || !has_room(k)) return false;
+    return m->span == span && m->who == who && has_room(k) ? m : NULL;
+}
+
+/* The step is done. */
+static inline void walk(const struct stroke *k, const struct shape_step *m)
+{
     struct cache *cache = k->s->cache;
     for (uint32_t i = 0; i < m->nlosses; i++) {
         struct cache *c = &cache[m->loss[i].cache];
@@ -54,13 +59,34 @@ bool shapes_recall(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, 
     if (k->s->shapes->credit < SHAPE_CREDIT_MAX) k->s->shapes->credit++;
     for (uint32_t i = 0; i < k->nlevels; i++) {
         cache[k->cache[i]].free -= m->filled[i];
-        out->hit_bytes[i] += m->hit[i];
         ages->used[m->own[i]] = k->r->touches;
     }
+    k->r->shape = m->to;
+}
+
+bool shapes_recall(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, struct wb_touch *out)
+{
+    const struct shape_step *m = find(k, cpu, pattern);
+    if (!m) return false;
+    walk(k, m);
+    for (uint32_t i = 0; i < k->nlevels; i++) out->hit_bytes[i] += m->hit[i];
     out->upgrade += m->upgrade;
     out->refill += m->refill;
     out->unstaged += m->refill;
-    k->r->shape = m->to;
+    return true;
+}
+
+bool shapes_touch(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, struct wb_touch *out)
+{
+    const struct shape_step *m = find(k, cpu, pattern);
+    if (!m) return false;
+    k->r->touches++;
+    walk(k, m);
+    out->core = m->core;
+    out->upgrade = m->upgrade;
+    out->refill = out->unstaged = m->refill;
+    out->total = m->core + m->upgrade + m->refill;
+    out->nstages = 0;
     return true;
 }
 
@@ -259,6 +285,7 @@ void shapes_learn(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, c
     for (uint32_t i = 0; i < k->nlevels; i++) {
         m.filled[i] = (uint32_t)(b->free[i] - k->s->cache[k->cache[i]].free);
         m.hit[i] = (uint32_t)(out->hit_bytes[i] - b->hit[i]);
+        m.core += price_time(m.hit[i], k->s->m->hit[i].q[pattern][k->access]);
     }
     if (!good) return;
     *step_at(k->s, m.span, m.who) = m;

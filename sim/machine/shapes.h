@@ -41,6 +41,7 @@ struct shape_step {
     uint64_t span; /* bytes and offset */
     uint64_t who;  /* shape, CPU, access, pattern; 0: an empty place */
     sim_time upgrade, refill;
+    sim_time core;                                    /* of a touch (a copy prices its hits otherwise) */
     uint32_t filled[SHAPE_LEVELS], hit[SHAPE_LEVELS]; /* taken in by the own caches; found there */
     struct {
         uint32_t cache, bytes;
@@ -62,6 +63,8 @@ struct shapes {
 /* The touch is a step that is known: do it, add to *out what it costs, true. The region's count of touches has been
  * raised for it. */
 bool shapes_recall(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, struct wb_touch *out);
+/* The same for all of a touch of a region that has a shape, whose count is raised here: *out is what it costs. */
+bool shapes_touch(const struct stroke *k, cpu_id cpu, enum wb_pattern pattern, struct wb_touch *out);
 /* The holders become what the shape says, and the region has none any more. */
 void shapes_settle(struct wb_machine_state *s, struct region *r);
 /* Some cache begins to displace: all are settled. */

@@ -460,7 +460,11 @@ bool wb_region_touch_cost(struct wb_machine_state *s, cpu_id cpu, const struct w
                           enum wb_access access, struct wb_touch *out)
 {
     const struct stroke k = chain_stroke(s, cpu, span, access);
-    if (chain_touch_within(&k, pattern, &out->core)) return true;
+    if (k.r->shape) {
+        if (shapes_touch(&k, cpu, pattern, out)) return false;
+    } else if (chain_touch_within(&k, pattern, &out->core)) {
+        return true;
+    }
     struct toucher t;
     t.k = k;
     t.brief = true;

@@ -199,18 +199,21 @@ _Static_assert(sizeof(struct wb_exec) == 64, "there is one per task");
 /* Push a zeroed frame of `size` bytes that runs `step`. Returns it for filling in. The step runs when the caller
  * yields. */
 void *wb_push(struct wb_exec *x, wb_step_fn step, size_t size);
-/* The same for a size that the compiler knows: usually the part of the stack that is in use has room. */
+/* Where a frame of `size` bytes, a multiple of eight, goes when the part of the stack in use has no room: in the
+ * next. */
+void *wb_push_part(struct wb_exec *x, uint32_t size);
+/* The same as wb_push() for a size that the compiler knows: usually the part in use has room. */
 static inline void *wb_push_known(struct wb_exec *x, wb_step_fn step, size_t bytes)
 {
     uint32_t used = x->used, size = (uint32_t)((bytes + 7) & ~(size_t)7), end = used + size;
-    uint8_t *part = end <= x->own ? (uint8_t *)x + x->stack : x->lent;
-    if (WB_UNLIKELY(end > x->own && (used <= x->own || end > x->own + WB_STACK_MIDDLE))) return wb_push(x, step, bytes);
-    struct wb_frame *f = (struct wb_frame *)(void *)(part + used);
+    void *at = (end <= x->own ? (uint8_t *)x + x->stack : x->lent) + used;
+    if (WB_UNLIKELY(end > x->own && (used <= x->own || end > x->own + WB_STACK_MIDDLE))) at = wb_push_part(x, size);
+    struct wb_frame *f = (struct wb_frame *)at;
     __builtin_memset(f + 1, 0, size - sizeof *f);
     *f = (struct wb_frame){.step = step, .prev = x->top, .size = (uint16_t)size};
-    x->top = (uint16_t)used;
-    x->used = (uint16_t)end;
-    if (end > x->stack_peak) x->stack_peak = (uint16_t)end;
+    x->top = x->used;
+    x->used = (uint16_t)(x->used + size);
+    if (x->used > x->stack_peak) x->stack_peak = x->used;
     return f;
 }
 #define WB_PUSH(x, step, type) ((type *)wb_push_known((x), (step), sizeof(type)))
