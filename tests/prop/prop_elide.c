@@ -128,23 +128,29 @@ static void a_choice_that_is_old(void **state)
     }
 }
 
-/* A wakeup is put on the list of a CPU of another cache (TTWU_QUEUE), which was chosen ticks ago, while a tick that was
- * left out would be under way: it does not watch its line then, and needs an interrupt. */
+/*
+ * A wakeup is put on the list of a CPU of another cache (TTWU_QUEUE) while a tick that was left out would be under way
+ * there. The CPU was looked at when it was chosen, which makes ticks up; the way from there takes nine more, so that it
+ * leaves them out again. It is told by its line, which travels for as long as a good part of a tick: told before the
+ * tick has ended it does not halt, taken for one that halts it would have to leave that first.
+ */
 static void a_wakeup_queued_under_a_tick(void **state)
 {
     (void)state;
     static const char *const queue[] = {"linux-5.15", "linux-6.1", "linux-6.6", "linux-6.12", "linux-6.18"};
+    static const unsigned transfer[] = {30, 10, 20, 40, 5};
     for (size_t i = 0; i < WB_ARRAY_SIZE(queue); i++) {
         char text[1024];
         (void)snprintf(
             text, sizeof text,
-            "schema = 1; machine : { topology = \"pack:3 [numa] l3:1 core:4 pu:1\"; " WATCHING " };\n"
+            "schema = 1; machine : { topology = \"pack:3 [numa] l3:1 core:4 pu:1\"; " WATCHING
+            " line : { transfer : { remote = \"%u us\"; }; }; };\n"
             "kernel : { base = \"%s\"; hz = 10000; path : { timer_tick = \"40 us\"; wake_affine = \"900 us\"; "
-            "select_idle_cpu = \"100 us\"; }; };\n"
+            "select_idle_cpu = \"930 us\"; }; };\n"
             "policy : { nohz = false; idle_balance = false; };\n"
             "run : { duration = \"60 ms\"; seed = %zu; };\nworkload = ( { kind = \"pipe_latency\"; "
             "copies = 2; think = \"exp(2 ms)\"; parent_cpus = \"0,1\"; child_cpus = \"4,8\"; } );\n",
-            queue[i], i + 1);
+            transfer[i], queue[i], i + 1);
         compare(text);
     }
 }

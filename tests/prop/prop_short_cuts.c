@@ -255,11 +255,45 @@ static void narrow_second_level(void **state)
     check("[numa] pack:1 l3:1(size=65536) core:2 pu:1", SIZE1, SIZE1 / 2, 0);
 }
 
+/* One touch on both sides: same cost, same state. */
+static void both(struct side *v, cpu_id cpu, uint32_t region, uint32_t off, uint32_t n, bool write)
+{
+    const struct prop_op op = {.b = write ? 0 : 1ull << 21};
+    struct wb_touch o[2];
+    for (int i = 0; i < 2; i++) o[i] = touch(&v[i], cpu, (struct wb_span){v[i].region[region], off, n}, &op);
+    assert_true(same_cost(&o[0], &o[1]));
+    assert_true(same_state(v[0].s, v[1].s));
+}
+
+/*
+ * Two CPUs write a piece in turn until each of these steps is known; then the own caches of one of them fill up with
+ * something else while the piece is with the other. The next step is the known one, from the same shape, but it has to
+ * displace: the shape of a region does not tell what else is in the caches.
+ */
+static void a_known_step_needs_room(void **state)
+{
+    (void)state;
+    struct wb_topo_options opt = {.cache_size = {SIZE1, SIZE2, SIZE3}, .line = 64};
+    struct wb_machine_spec spec;
+    wb_machine_spec_defaults(&spec);
+    struct wb_diag *d = wb_diag_new();
+    machine = wb_machine_new(wb_topo_from_synthetic("[numa] pack:1 l3:1(size=4194304) core:2 pu:1", &opt, d), &spec, d);
+    assert_non_null(machine);
+    wb_diag_free(d);
+    struct side v[2] = {make_side(false), make_side(true)};
+    for (int i = 0; i < 20; i++) both(v, (cpu_id)(i % 2), 0, 0, PIECE, true);
+    for (int i = 0; i < 8; i++) both(v, 0, 1 + (uint32_t)i % 4, (uint32_t)i / 4 * PIECE, SIZE1, true);
+    for (int i = 0; i < 20; i++) both(v, (cpu_id)(i % 2), 0, 0, PIECE, true);
+    for (int k = 0; k < 2; k++) wb_machine_state_free(v[k].s);
+    wb_machine_free(machine);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_cache_for_all),  cmocka_unit_test(two_nodes),
-                                       cmocka_unit_test(slow_memory),        cmocka_unit_test(outermost_fits),
-                                       cmocka_unit_test(everything_fits),    cmocka_unit_test(fills_late),
-                                       cmocka_unit_test(narrow_second_level)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_cache_for_all),   cmocka_unit_test(two_nodes),
+        cmocka_unit_test(slow_memory),         cmocka_unit_test(outermost_fits),
+        cmocka_unit_test(everything_fits),     cmocka_unit_test(fills_late),
+        cmocka_unit_test(narrow_second_level), cmocka_unit_test(a_known_step_needs_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
