@@ -44,7 +44,9 @@ static const struct {
     unsigned group;
 } shared[] = {
     {{"set", 's', "KEY=VALUE", 0, "Set a scenario key (wakebal list keys)", 1}, CLI_SCENARIO},
-    {{"machine", 'm', "NAME|FILE|SYNTHETIC", 0, "Run on another machine", 1}, CLI_SCENARIO},
+    {{"machine", 'm', "NAME|FILE|SYNTHETIC", 0,
+      "Run on another machine; a topology (\"pack:2 core:4 pu:2\") keeps the scenario's costs, or has generic ones", 1},
+     CLI_SCENARIO},
     {{"kernel", 'k', "NAME|FILE", 0, "Run on another kernel", 1}, CLI_SCENARIO},
     {{"policy", 'p', "NAME|FILE.so", 0, "Scheduler family (sets kernel.scheduler), or a plug-in laid over the kernel's",
       1},

@@ -144,13 +144,14 @@ static void print_primary(const struct exp_result *r, const struct out_style *st
                100 * together->sum.mean, 100 * together->sum.min, 100 * together->sum.max);
 }
 
-/* A mean above the p99 looks like a mistake: the few beyond it say what it is made of. */
+/* A mean above the p99 looks like a mistake: the few beyond it say what it is made of. By less than a bucket of the
+ * histogram is wide they are alike. */
 static void print_tail(const struct exp_metric *m)
 {
     char p99[48], max[48];
     double tail = (double)wb_hist_quantile(m->hist, 990000) * 1e-12;
     printf("   p99 %s", exp_format_value(p99, sizeof p99, tail, "s"));
-    if (m->sum.mean > tail)
+    if (m->sum.mean > tail * (1 + 1.0 / (1 << WB_HIST_BITS)))
         printf("   max %s   (the mean is above p99: fewer than 1 in 100 are so long that they make it)",
                exp_format_value(max, sizeof max, (double)m->hist->max * 1e-12, "s"));
 }

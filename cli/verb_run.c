@@ -73,6 +73,9 @@ static int read_options(struct run *r, int argc, char **argv)
         .own_ctx = r,
         .missing = "For example: wakebal run pipe, or: wakebal run hackbench.\n"
                    "What there is: wakebal list workloads, wakebal list cases.  Options: wakebal run --help",
+        .surplus =
+            "The command line of the real tool goes in whole: wakebal run hackbench --set 'workload.from_cmd=hackbench "
+            "10 process 100'",
         .args_min = 1,
         .args_max = 2};
     sim_time from, to;

@@ -344,7 +344,8 @@ int merge_layers(struct build *b)
         machine = NULL;
     }
     const struct part parts[] = {
-        {"machine", "machine.base", "machines", "-m", "itanium2-tiger4", machine},
+        /* A topology alone is no Itanium: its costs are generic, where no scenario names a machine. */
+        {"machine", "machine.base", "machines", "-m", topology ? "smp2" : "itanium2-tiger4", machine},
         {"kernel", "kernel.base", "kernels", "-k", "linux-2.6.11", b->kernel},
     };
     int rc = 0;

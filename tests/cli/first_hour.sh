@@ -99,6 +99,10 @@ hasnt "$tmp/out" "W014"
 code 0 $w run pipe -m smp2 -k linux-6.18 --duration 50ms
 hasnt "$tmp/out" "W012"
 
+# The line of the real tool, typed after our verb.
+code 2 $w run hackbench 10 process 100
+has "$tmp/err" "--set 'workload.from_cmd=hackbench 10 process 100'"
+
 # Points are named by what tells them apart.
 code 3 $w run hog --vary machine=smp2,smp16
 has "$tmp/err" "to choose one by name: machine.base=smp2"
@@ -106,6 +110,9 @@ code 0 $w run hog --duration 10ms -r 2 --vary machine.base=smp2,smp16 --vary ker
 has "$tmp/out" "  kernel=linux-6.12, machine=smp16, nice=5 "
 has "$tmp/out" "several machines   UNCALIBRATED"
 hasnt "$tmp/out" " costs: "
+
+code 0 $w run lat_pipe -m 'pack:1 core:4 pu:2' -k linux-6.18 -r 2 --duration 50ms
+hasnt "$tmp/out" "the mean is above p99"
 
 # What a recording holds is a job: its time is the figure.
 code 0 $w import "$(dirname "$0")/../traces/pair_packed.txt" -k linux-6.18-packed -m smp2 -q -o "$tmp/imported.cfg"
@@ -136,6 +143,12 @@ has "$tmp/out" "50 ms simulated each, of which 40 ms are counted"
 code 0 $w run pipe -r 2 --duration 20ms -m 'pack:2 core:2 pu:1'
 has "$tmp/out" "pack:2 core:2 pu:1: 4 CPUs"
 hasnt "$tmp/out" "itanium2"
+# Its costs are generic, not those of a preset's Itanium; a scenario's machine keeps its own.
+code 0 $w run pipe -m 'pack:2 core:2 pu:1' --print-config
+grep -q '^machine.clock .*smp2.cfg' "$tmp/out" || fail "costs of a topology: $(grep '^machine.clock ' "$tmp/out")"
+sed -i 's/"smp2"/"bcm2712"/' "$tmp/tail.cfg"
+code 0 $w run "$tmp/tail.cfg" -m 'pack:2 core:2 pu:1' --print-config
+grep -q '^machine.clock .*bcm2712.cfg' "$tmp/out" || fail "costs of a scenario's machine: $(grep '^machine.clock ' "$tmp/out")"
 
 # Points that differ by nothing are the same; values of 0 give no infinite ratio.
 code 0 $w run hogs -r 3 --duration 400ms --vary run.window=10ms,20ms
