@@ -475,7 +475,7 @@ static inline bool fair_idle_cpu(const struct fair_sim *f, const struct wb_rq *r
 void fair_idle_over(const struct fair_sim *f, struct fair_rq *r);
 
 /* ------------------------------------------------------------------ tables */
-#define FAIR_KEYS 63u
+#define FAIR_KEYS 66u
 extern const struct wb_key fair_keys[FAIR_KEYS]; /* both families' rows; listed by the "cfs" policy */
 /* policy.* keys that not every version has, and who has them: fair_keys.c. */
 struct fair_knob {

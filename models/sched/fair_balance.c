@@ -171,6 +171,15 @@ static void tell_parent(const struct wb_balance *b, bool pinned)
     if (b->sd->parent) *fair_group_pinned(wb_sd_group(b->sd->parent, 0)) = pinned;
 }
 
+/* Somebody outside the own group has not been passed over yet (4.13+, 65a4433aebe3). */
+static bool others_left(const struct wb_balance *b, const struct ladder_excluded *excluded)
+{
+    const struct wb_cpumask *own = &wb_sd_group(b->sd, 0)->mask;
+    WB_FOR_EACH_CPU (c, b->sd->span)
+        if (!wb_mask_test(own, c) && !ladder_is_excluded(excluded, c)) return true;
+    return false;
+}
+
 /* More to do for this source or another one: REDO. */
 static bool again(struct wb_exec *x, struct wb_balance *b, bool found)
 {
@@ -184,6 +193,7 @@ static bool again(struct wb_exec *x, struct wb_balance *b, bool found)
     if (f->v->release >= FAIR_5_4 && b->flags & LADDER_SOME_PINNED && pass->left > 0) tell_parent(b, true);
     if (pass->nmoved || b->skip_pull || !(b->flags & LADDER_PINNED)) return false;
     if (!ladder_exclude(&pass->excluded, b->src)) return false;
+    if (f->v->release >= FAIR_5_4 && !others_left(b, &pass->excluded)) return false;
     b->redo++;
     return true;
 }
@@ -290,7 +300,7 @@ static bool newidle_next(struct wb_exec *x, struct wb_balance *b)
             next_visit(x, b, sd);
             return false;
         }
-        if (flags & WB_SD_NEWIDLE) {
+        if (flags & WB_SD_NEWIDLE && fair_newidle_lets(x, b->this_cpu, sd)) {
             if (!f->br->blocked_first) b->cookie[C_SINCE] = fair_ns(x);
             start_pass(x, b, sd);
             return true;
@@ -322,6 +332,7 @@ static void account_newidle(struct wb_exec *x, struct wb_balance *b)
     if (f->v->release < FAIR_5_4) return;
     b->cookie[C_SPENT] += cost;
     b->cookie[C_SINCE] = now;
+    if (cost) fair_newidle_count(f, b->sd, fair_pass(x)->nmoved);
     if (f->br->cost_bump && !fair_pass(x)->nmoved) cost = 3 * (b->sd->max_newidle_cost / WB_NS) / 2;
     record_cost(x, b->sd, cost);
 }

@@ -86,6 +86,7 @@ struct fair_balance_rq {
     uint8_t kick;         /* enum fair_kick: asked by others */
     bool self_done;       /* the nohz walk of this softirq has done this CPU too */
     bool in_nohz_recently, tick_stopped, counted_idle, has_blocked, newidle_stats;
+    struct wb_stream dice;    /* fair_newidle.c */
     uint64_t blocked_jiffies; /* when its blocked load was last updated by others */
 };
 enum fair_kick { FAIR_KICK_STATS = 1, FAIR_KICK_BALANCE = 2 };
@@ -98,6 +99,7 @@ struct fair_balance_sim {
     enum fair_numa numa;
     bool cache_hot, newidle, idle_balance, busy_balance, active_balance; /* switches */
     bool newidle_one;
+    bool newidle_random;   /* fair_newidle.c */
     uint64_t interval_cap; /* jiffies */
     uint32_t *capacity;    /* [ncpus] 1024: a CPU of full size */
     int32_t *priority;     /* [ncpus] arch_asym_cpu_priority */

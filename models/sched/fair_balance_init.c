@@ -394,6 +394,7 @@ int fair_balance_init(struct wb_sim *s, const struct wb_config *cfg, struct wb_d
         WB_FOR_EACH_SD(sd, wb_rq(s, c))
         if (!sd->groups[0].cookie[1]) describe_groups(s, f, sd); /* shared by the CPUs of a span */
     }
+    fair_newidle_init(s, f, cfg);
     b->nohz_next_balance = b->nohz_next_blocked = wb_jiffies(s);
     return 0;
 }

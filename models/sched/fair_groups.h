@@ -109,6 +109,10 @@ cpu_id fair_nohz_next(struct wb_exec *x, struct wb_balance *b);
 bool fair_nohz_begin(struct wb_exec *x, struct wb_balance *b);
 void fair_nohz_end(struct wb_exec *x, struct wb_balance *b);
 void fair_nohz_newidle(struct wb_exec *x, struct wb_rq *rq); /* nohz_newidle_balance */
+/* fair_newidle.c: whether the dice lets this CPU look at this domain now; what a look has brought. */
+bool fair_newidle_lets(struct wb_exec *x, cpu_id cpu, struct wb_sd *sd);
+void fair_newidle_count(const struct fair_sim *f, struct wb_sd *sd, bool pulled);
+void fair_newidle_init(struct wb_sim *s, struct fair_sim *f, const struct wb_config *cfg);
 
 /* ---- fair_balance_init.c ---- */
 uint64_t fair_interval(const struct wb_exec *x, const struct wb_balance *b, const struct wb_sd *sd);

@@ -188,6 +188,11 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
     {KEY("pack_limit", RATIO), .versions = "6.18", .unit = "ratio", .min = "0", .max = "2",
      .help = "Limit of policy.pack, as a share of a CPU. Without it two thirds.",
      .source = "measured on a 2-CPU guest: between 65 and 67.5 % duty of the waker"},
+    {KEY("pack_small", RATIO), .versions = "6.18", .unit = "ratio", .min = "0", .max = "2",
+     .help =
+         "policy.pack also takes a task that slept on another CPU, which is idle, when it uses less than this share of "
+         "a CPU. Without it none.",
+     .source = "seen on a 2-CPU guest: receivers of hackbench and kernel threads; between 5 and 15 %, assumed"},
     {KEY("exec_balance", BOOL), .def = "true", .help = "exec() may move to an idler CPU.",
      .source = "Linux SD_BALANCE_EXEC"},
     {KEY("fork_balance", BOOL), .def = "true", .help = "New tasks may start elsewhere, where domains have FORK.",
@@ -213,6 +218,14 @@ const struct wb_key fair_keys[FAIR_KEYS] = {
          "A pass that found nothing raises what newly idle balancing of its domain is taken to cost by half (6.1+). "
          "Without it as the version has it: 6.18 does.",
      .source = CFS_SRC "update_newidle_cost; commit 155213a2aed4"},
+    {KEY("newidle_random", BOOL), .versions = "6.12, 6.18",
+     .help =
+         "A CPU that runs out of work looks at other queues with a probability only: the share of its looks at that "
+         "domain that have pulled (7.0; stable kernels from 6.12.65 and 6.18.5 on). Without it false.",
+     .source = CFS_SRC "sched_balance_newidle, feature NI_RANDOM; commit 33cf66d88306, November 2025"},
+    {KEY("newidle_ratio", RATIO), .versions = "6.12, 6.18", .unit = "ratio", .min = "0", .max = "1",
+     .help = "That share at the beginning: what the machine did before. Without it one half, as after booting.",
+     .source = CFS_SRC "update_newidle_stats; kernel/sched/topology.c sd_init"},
     {KEY("newidle_one", BOOL), .versions = "2.6.35 to 6.18",
      .help = "A CPU that runs out of work pulls one task and no more (CONFIG_PREEMPT, from 5.4 on CONFIG_PREEMPTION, "
              "which PREEMPT_DYNAMIC selects whatever model is chosen at boot; 2.6.28+). Without it as kernel.preempt "
@@ -288,10 +301,13 @@ const struct fair_knob fair_knobs[] = {
     {"policy.idle_search", FAIR_IN(FAIR_2_6_35, FAIR_2_6_36)},
     {"policy.pack", FAIR_SINCE(FAIR_6_18)},
     {"policy.pack_limit", FAIR_SINCE(FAIR_6_18)},
+    {"policy.pack_small", FAIR_SINCE(FAIR_6_18)},
     {"policy.nr_cpus_configured", FAIR_UNTIL(FAIR_2_6_36)},
     {"policy.newidle_one", FAIR_SINCE(FAIR_2_6_35)},
     {"policy.newidle_gate", FAIR_SINCE(FAIR_6_1)},
     {"policy.newidle_bump", FAIR_SINCE(FAIR_6_1)},
+    {"policy.newidle_random", FAIR_SINCE(FAIR_6_12)},
+    {"policy.newidle_ratio", FAIR_SINCE(FAIR_6_12)},
     {"policy.numa_imbalance", FAIR_SINCE(FAIR_5_15)},
     {"policy.cpu_capacity", FAIR_SINCE(FAIR_5_4)},
     {"policy.cpu_priority", FAIR_SINCE(FAIR_5_4)},

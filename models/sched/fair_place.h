@@ -72,7 +72,7 @@ enum fair_pack_signal {
 };
 struct fair_pack {
     enum fair_pack_signal signal;
-    uint64_t limit;
+    uint64_t limit, small; /* shares of PELT_SCALE */
 };
 
 struct fair_place_sim {

@@ -6,7 +6,9 @@
  * another CPU is idle, as long as that CPU is less than about 66 % busy; at 65 % duty of the waker 99 % of wakeups
  * stay, at 67.5 % 0.2 %. Tasks whose previous CPU is another one are placed as mainline does. In recordings of that
  * guest a task stays only where nothing but the waker is runnable; with more it moves to the idle CPU. What "busy"
- * means to the rule is not known: policy.pack names the candidates.
+ * means to the rule is not known: policy.pack names the candidates. Tasks that use little of a CPU (receivers of
+ * hackbench, rcu_preempt, kworkers) are put on such a waker's CPU even though they slept on another one, which is idle;
+ * pairs, each of whom uses a quarter of a CPU, never are. policy.pack_small is where "little" ends.
  */
 #include "fair_placing.h"
 
@@ -35,13 +37,21 @@ static uint64_t signal_of(const struct placing *k)
     }
 }
 
+/* From another CPU that is idle. */
+static bool small(const struct placing *k)
+{
+    return fair_task_util_est(k->f, k->p) < k->f->pl.pack.small && fair_idle_cpu(k->f, k->prev);
+}
+
 bool place_packed(struct placing *k)
 {
     const struct fair_pack *p = &k->f->pl.pack;
-    if (p->signal == FAIR_PACK_NONE || k->here != k->prev) return false;
-    if (!wb_mask_test(k->p->t->allowed, k->prev->cpu) || fair_idle_cpu(k->f, k->here)) return false;
+    if (p->signal == FAIR_PACK_NONE || !(k->here == k->prev || small(k))) return false;
+    if (!wb_mask_test(k->p->t->allowed, k->here->cpu) || fair_idle_cpu(k->f, k->here)) return false;
     if (k->here->nr_running - fair_rq(k->here)->nr_delayed > 1) return false;
-    return signal_of(k) < p->limit;
+    if (signal_of(k) >= p->limit) return false;
+    k->target = k->here->cpu;
+    return true;
 }
 
 void fair_pack_init(struct fair_sim *f, const struct wb_config *cfg)
@@ -52,4 +62,5 @@ void fair_pack_init(struct fair_sim *f, const struct wb_config *cfg)
         if (!strcmp(name, signals[i])) f->pl.pack.signal = (enum fair_pack_signal)i;
     if (wb_cfg_has(cfg, "policy.pack_limit"))
         f->pl.pack.limit = (uint64_t)wb_cfg_int(cfg, "policy.pack_limit") * PELT_SCALE / 1000000;
+    f->pl.pack.small = fair_given(cfg, "policy.pack_small", 0) * PELT_SCALE / 1000000;
 }

@@ -308,7 +308,19 @@ void wake_new_task(struct wb_exec *x, struct wb_task *t, uint32_t flags)
     f->flags = flags;
 }
 
+/* The parent is back in user mode afterwards: a request that came with the child, or since, is obeyed there. */
+static enum wb_ret fork_step(struct wb_exec *x, void *frame)
+{
+    struct wake_new *f = frame;
+    WB_BEGIN(f);
+    WB_CALL(x, f, wake_new_task(x, f->t, WB_WF_FORK));
+    WB_FLUSH(x, f);
+    while (wb_need_resched(x) || cpu_of(x)->rq.need_resched_lazy) WB_CALL(x, f, wb_schedule(x));
+    WB_END();
+}
+
 void wb_fork(struct wb_exec *x, struct wb_task *child)
 {
-    wake_new_task(x, child, WB_WF_FORK);
+    struct wake_new *f = WB_PUSH(x, fork_step, struct wake_new);
+    f->t = child;
 }

@@ -48,6 +48,44 @@ static void a_failed_pass_raises_the_cost(void **state)
     if (!(v[1] < v[0] / 2)) fail_msg("%g passes, %g when failures count", v[0], v[1]);
 }
 
+static double passes_of(const char *scenario, const char *random, const char *ratio)
+{
+    const char *sets[] = {random, ratio, NULL};
+    struct simtest t = simtest_build(scenario, sets, NULL);
+    (void)wb_sim_run(t.sim);
+    double v = simtest_metric(&t, UINT32_MAX, "balance.newidle.calls");
+    simtest_free(&t);
+    return v;
+}
+
+/* NI_RANDOM: a share of the passes that there would be, until 512 of a domain tell another one. */
+static void a_dice_decides(void **state)
+{
+    (void)state;
+    static const char modern[] = SCENARIO("linux-6.12");
+    double all = passes_of(modern, "policy.newidle_random=false", NULL);
+    double half = passes_of(modern, "policy.newidle_random=true", NULL);
+    double tenth = passes_of(modern, "policy.newidle_random=true", "policy.newidle_ratio=0.1");
+    if (!(all > 500 && half > 0.35 * all && half < 0.75 * all && tenth > 0.05 * all && tenth < 0.25 * all))
+        fail_msg("%g passes, %g at one half, %g at a tenth", all, half, tenth);
+}
+
+/* CPU 0 has two tasks that may not leave it; CPU 1 goes idle 4000 times a second and never gets one. */
+static const char vain[] = "schema = 1;\nmachine : { base = \"smp2\"; };\nkernel : { base = \"linux-6.12\"; };\n"
+                           "workload = ( { kind = \"hog\"; count = 2; cpus = \"0\"; },\n"
+                           "  { kind = \"periodic\"; run = \"20 us\"; sleep = \"180 us\"; cpus = \"1\"; } );\n"
+                           "run : { duration = \"1 s\"; warmup = \"none\"; };\n";
+
+/* Half of the first 512 passes are made; that nobody came makes the ratio 256 of 1024 (sd_init's success), then half of
+ * that, and so on. */
+static void what_brings_nothing_is_left_alone(void **state)
+{
+    (void)state;
+    double all = passes_of(vain, "policy.newidle_random=false", NULL);
+    double random = passes_of(vain, "policy.newidle_random=true", NULL);
+    if (!(all > 3000 && random > 400 && random < 640)) fail_msg("%g passes, %g with the dice", all, random);
+}
+
 static void only_where_it_exists(void **state)
 {
     (void)state;
@@ -61,6 +99,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gates),
         cmocka_unit_test(a_failed_pass_raises_the_cost),
+        cmocka_unit_test(a_dice_decides),
+        cmocka_unit_test(what_brings_nothing_is_left_alone),
         cmocka_unit_test(only_where_it_exists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,28 +16,34 @@ static const char text[] =
     "  tasks = ( { name = \"waker\"; cpus = \"0\"; program = [ \"loop 300\", \"timer 2 ms\", \"run %u us\", \"wake go "
     "sync\", "
     "\"end\" ]; },\n"
-    "            { name = \"wakee\"; program = [ \"pin 0\", \"loop 100\", \"wait go\", \"run %u us\", \"end\", \"pin "
+    "            { name = \"wakee\"; program = [ \"pin %u\", \"loop 100\", \"wait go\", \"run %u us\", \"end\", \"pin "
     "0-1\", \"loop 200\", \"wait go\", \"run %u us\", \"end\" ]; } ); } );\n";
 
-/* Share of the wakee's wakeups that found it on the waker's CPU and left it there, of those that found it there. */
-static double stay(const char *kernel, unsigned duty_us, unsigned wakee_us)
+/* Share of the wakee's wakeups that put it on the waker's CPU, of those that found it on the CPU where it was kept for
+ * 200 ms: 0 is the waker's. */
+static double there(const char *kernel, unsigned duty_us, unsigned wakee_us, unsigned kept)
 {
     char scenario[2048];
     const struct wb_run_options opt = {.trace_capacity = 200000, .trace_to = WB_TIME_NEVER};
-    (void)snprintf(scenario, sizeof scenario, text, kernel, duty_us, wakee_us, wakee_us);
+    (void)snprintf(scenario, sizeof scenario, text, kernel, duty_us, kept, wakee_us, wakee_us);
     struct simtest t = simtest_build(scenario, NULL, &opt);
     (void)wb_sim_run(t.sim);
     const struct wb_trace *trace = wb_sim_result(t.sim)->trace;
-    unsigned there = 0, stayed = 0;
+    unsigned found = 0, here = 0;
     for (uint64_t i = 0; i < trace->written; i++) {
         const struct wb_trace_record *r = &trace->ring[i];
         if (r->type != WB_TR_WAKING || strcmp(wb_task_name(wb_task_of(t.sim, r->task)), "wakee") != 0) continue;
-        if (r->when < 205 * WB_MS || r->c >> 16 != r->cpu) continue; /* free, and averages have settled */
-        there++;
-        stayed += r->a == r->cpu;
+        if (r->when < (kept ? 201 : 205) * WB_MS || r->c >> 16 != kept) continue; /* free, and averages have settled */
+        found++;
+        here += r->a == r->cpu;
     }
     simtest_free(&t);
-    return there ? (double)stayed / there : -1;
+    return found ? (double)here / found : -1;
+}
+
+static double stay(const char *kernel, unsigned duty_us, unsigned wakee_us)
+{
+    return there(kernel, duty_us, wakee_us, 0);
 }
 
 /* The wakee is kept on CPU 0 for 200 ms. Once it has left, its previous CPU is idle, and it does not come back. */
@@ -59,6 +65,17 @@ static void heavy_wakers_do_not(void **state)
     assert_true(stay("linux-6.18-packed", 1700, 5) < 0.02);
 }
 
+/* Who uses little comes from the other, idle CPU at the first wakeup; who uses a quarter of a CPU never does. */
+static void small_wakees_come(void **state)
+{
+    (void)state;
+    static const char tenth[] = "linux-6.18-packed\"; policy : { pack_small = \"10 %\"; }; title = \"t";
+    assert_near(there(tenth, 400, 20, 1), 1, 0);
+    assert_near(there(tenth, 400, 500, 1), 0, 0);
+    assert_near(there(tenth, 1700, 20, 1), 0, 0); /* no room there */
+    assert_near(there("linux-6.18-packed", 400, 20, 1), 0, 0);
+}
+
 static void mainline_never_packs(void **state)
 {
     (void)state;
@@ -73,6 +90,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(light_wakers_keep_their_wakees),
         cmocka_unit_test(heavy_wakers_do_not),
+        cmocka_unit_test(small_wakees_come),
         cmocka_unit_test(mainline_never_packs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,6 +320,7 @@ struct wb_sd { /* one per CPU and level */
     uint64_t last_balance, balance_interval_ms;
     uint32_t nr_balance_failed;
     sim_time max_newidle_cost, next_decay;
+    uint32_t newidle_call, newidle_success, newidle_ratio; /* policy's own: how often newly idle balancing has paid */
     uint64_t cookie[2];
     struct wb_sd_stats *stats; /* shared by the CPUs of the level */
 };
