@@ -25,12 +25,6 @@ void *wb_sim_alloc(struct wb_sim *s, size_t bytes)
     return b + 1;
 }
 
-struct wb_stream wb_sim_stream(struct wb_sim *s, uint64_t entity, uint32_t purpose)
-{
-    (void)s;
-    return wb_stream_make(1, 0, entity, purpose);
-}
-
 /* ---- accessors ---- */
 
 struct wb_rq *wb_rq(struct wb_sim *s, cpu_id cpu)
