@@ -249,7 +249,7 @@ int conform_build(struct conform *c, const struct wb_registry *reg, const struct
     choose_machine(c);
     if (choose_kernel(c, d) || load(c, keys, d) || build_sim(c, reg, d)) return -1;
     c->f = wb_policy_data(c->s);
-    fair_rows_off(&c->f->rows); /* what-if questions change loads behind the policy's back */
+    fair_rows_off(&c->f->rows);       /* what-if questions change loads behind the policy's back */
     c->f->bal.newidle_random = false; /* no recording tells how the dice fell */
     c->r->ncpus = wb_ncpus(c->s);
     bool flips = flips_unknown(c);
