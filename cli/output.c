@@ -30,13 +30,13 @@ struct out_style out_style(const struct cli_options *o, int fd)
     return s;
 }
 
-void out_line(const char *fmt, ...)
+void out_line(FILE *to, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     char *text = wb_vtext(fmt, ap), *shown = exp_text_terminal(text, 0);
     va_end(ap);
-    puts(shown);
+    fprintf(to, "%s\n", shown);
     free(shown);
     free(text);
 }

@@ -20,8 +20,8 @@ struct out_style {
 };
 struct out_style out_style(const struct cli_options *o, int fd);
 
-/* A line on stdout that holds names from a file: they are made harmless, and line ends within are blanks. */
-void out_line(const char *fmt, ...) WB_PRINTF(1, 2);
+/* A line that holds names of users or from a file: they are made harmless, and line ends within are blanks. */
+void out_line(FILE *to, const char *fmt, ...) WB_PRINTF(2, 3);
 
 /* ---- tables ---- */
 #define OUT_COLUMNS_MAX 16

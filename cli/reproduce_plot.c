@@ -8,6 +8,7 @@
 #include "exit_code.h"
 #include "exp_export.h"
 #include "exp_format.h"
+#include "output.h"
 
 int plot_make_folder(const char *folder)
 {
@@ -114,7 +115,7 @@ static int draw_both(const json_t *doc, const struct plot_options *as, const str
     int rc = plot_and_tell(doc, p, "wakebal reproduce");
     if (rc) return rc;
     fflush(stdout);
-    if (!o->quiet) fprintf(stderr, "Picture: %s.png (with .gp and .dat)\n", base);
+    if (!o->quiet) out_line(stderr, "Picture: %s.png (with .gp and .dat)", base);
     if (o->quiet) return EXIT_FINE;
     p->base = NULL;
     p->format = PLOT_TERMINAL;

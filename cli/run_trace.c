@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "exit_code.h"
+#include "output.h"
 #include "run_parts.h"
 #include "wakebal/trace.h"
 #include "wakebal/traceview.h"
@@ -82,8 +83,8 @@ int run_write_trace(const struct cli_options *o, const struct wb_config *cfg, co
         fprintf(stderr, "wakebal run: the trace holds the last %llu of %llu events; give a window: --trace=FROM..TO\n",
                 (unsigned long long)w.t->capacity, (unsigned long long)w.t->written);
     if (!rc && !o->quiet && strcmp(path, "-"))
-        fprintf(stderr, "Trace of replication 0: %s (%llu events)\n", path,
-                (unsigned long long)WB_MIN(w.t->written, w.t->capacity));
+        out_line(stderr, "Trace of replication 0: %s (%llu events)", path,
+                 (unsigned long long)WB_MIN(w.t->written, w.t->capacity));
     wb_sim_free(s);
     return rc;
 }

@@ -248,7 +248,7 @@ static int write_one(const struct request *r, const char *stem, const char *tail
     int rc = text ? out_file(path, out_put_scenario, text) : EXIT_INTERNAL;
     free(text);
     if (rc == EXIT_FINE && !r->o.quiet && !(r->o.export_json && !strcmp(r->o.export_json, "-")))
-        printf("Wrote %s\n", path);
+        out_line(stdout, "Wrote %s", path);
     return rc;
 }
 

@@ -4,6 +4,7 @@
 
 #include "exit_code.h"
 #include "options.h"
+#include "output.h"
 #include "preflight.h"
 #include "registry.h"
 #include "verbs.h"
@@ -35,7 +36,7 @@ int verb_check(int argc, char **argv)
         if (bad || printed != EXIT_FINE)
             rc = EXIT_INVALID;
         else if (!o.quiet)
-            printf("%s: ok\n", o.arg[i]);
+            out_line(stdout, "%s: ok", o.arg[i]);
         wb_diag_free(d);
     }
     wb_keys_free(keys);

@@ -171,7 +171,7 @@ static void print_cases(const struct conform_result *r, const struct out_style *
     printf("%sFirst disagreements%s\n", s->bold, s->off);
     for (size_t i = 0; i < r->ncases; i++) {
         const struct conform_case *k = &r->cases[i];
-        out_line("  line %u, %.6f s: %s-%d on cpu%u wakes %s-%d of cpu%u: recorded cpu%u, model cpu%u", k->line,
+        out_line(stdout, "  line %u, %.6f s: %s-%d on cpu%u wakes %s-%d of cpu%u: recorded cpu%u, model cpu%u", k->line,
                  (double)k->ns * 1e-9, k->waker_comm, k->waker, k->this_cpu, k->wakee_comm, k->wakee, k->prev_cpu,
                  k->chosen, k->model);
         printf("    %s\n", k->rule_text);
@@ -179,7 +179,7 @@ static void print_cases(const struct conform_result *r, const struct out_style *
         for (int f = 0; f < CONFORM_FACTS; f++)
             if (k->facts >> f & 1) printf(" %s%s", conform_fact_text[f].name, k->facts >> (f + 1) ? "," : "");
         if (k->facts) printf(" (recorded CPU %s)\n", k->possible ? "possible" : "not possible");
-        out_line("    %s", k->state);
+        out_line(stdout, "    %s", k->state);
     }
     printf("\n");
 }
@@ -190,7 +190,8 @@ static void print_levels(const struct conform_result *r, const struct out_style 
     printf("%sDomains of CPU 0%s, recorded and the model's\n", s->bold, s->off);
     for (uint32_t i = 0; i < r->nlevels; i++) {
         const struct conform_level *l = &r->level[i];
-        out_line("  %-5s %-5s %s", l->recorded, l->model[0] ? l->model : "-", l->differs[0] ? l->differs : "the same");
+        out_line(stdout, "  %-5s %-5s %s", l->recorded, l->model[0] ? l->model : "-",
+                 l->differs[0] ? l->differs : "the same");
     }
     printf("\n");
 }
@@ -235,10 +236,10 @@ static void print_domains(const struct conform_result *r, const struct out_style
 static void print_all(const struct cli_options *o, const struct conform_result *r)
 {
     struct out_style s = out_style(o, 1);
-    out_line("%s: %s on \"%s\"%s", r->trace->path, r->kernel, r->machine,
+    out_line(stdout, "%s: %s on \"%s\"%s", r->trace->path, r->kernel, r->machine,
              r->machine_assumed ? " (assumed: the recording does not say; give -m or --topology)" : "");
     if (r->kernel_near)
-        out_line("The recording's kernel, %s, is not modelled: the rules of %s stand for it", r->trace->kernel,
+        out_line(stdout, "The recording's kernel, %s, is not modelled: the rules of %s stand for it", r->trace->kernel,
                  r->kernel);
     trace_table_print(o, r->trace, &r->health);
     if (r->seem_idle)

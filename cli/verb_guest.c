@@ -8,6 +8,7 @@
 #include "exit_code.h"
 #include "guest_lab.h"
 #include "options.h"
+#include "output.h"
 #include "verbs.h"
 
 enum { KEY_SMP = 0x1000, KEY_FEATURES, KEY_RUNS, KEY_WORK, KEY_NODES, KEY_MEMORY, KEY_LIMIT, KEY_APPEND, KEY_KERNEL };
@@ -97,12 +98,12 @@ static int run(const struct cli_options *o, struct request *r)
     double seconds;
     r->g.output = o->output ? o->output : "guest.trace";
     default_paths(r);
-    if (!o->quiet) fprintf(stderr, "Booting Linux %s with %s CPUs in software emulation ...\n", r->g.kernel, r->g.smp);
+    if (!o->quiet) out_line(stderr, "Booting Linux %s with %s CPUs in software emulation ...", r->g.kernel, r->g.smp);
     enum guest_outcome got = guest_run(&r->g, d, &seconds);
     (void)cli_print_diag(o, d);
     wb_diag_free(d);
     if (got == GUEST_FINE && !o->quiet)
-        fprintf(stderr, "Report: %s (%.0f s). Compare it: wakebal conform %s\n", r->g.output, seconds, r->g.output);
+        out_line(stderr, "Report: %s (%.0f s). Compare it: wakebal conform %s", r->g.output, seconds, r->g.output);
     return code[got];
 }
 

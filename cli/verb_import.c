@@ -26,8 +26,8 @@ static int run(const struct cli_options *o, const struct import_args *a)
         rc = cli_print_diag(o, d);
         if (text) rc = out_file(o->output ? o->output : "-", out_put_scenario, text);
         if (text && rc == EXIT_FINE && o->output && !o->quiet)
-            fprintf(stderr, "%u tasks, %.1f ms: %s; run it: wakebal run %s, under another kernel: -k NAME\n", m->n,
-                    (double)m->length_ns * 1e-6, o->output, o->output);
+            out_line(stderr, "%u tasks, %.1f ms: %s; run it: wakebal run %s, under another kernel: -k NAME", m->n,
+                     (double)m->length_ns * 1e-6, o->output, o->output);
         free(text);
         wb_diag_free(d);
     }

@@ -80,9 +80,8 @@ static int new_policy(const char *name)
 {
     char file[64];
     if (!good_name(name)) {
-        fprintf(stderr,
-                "error: '%.60s' cannot name a policy\n  = use letters, digits and _, at most 48, no digit first\n",
-                name);
+        out_line(stderr, "error: '%s' cannot name a policy", name);
+        fprintf(stderr, "  = use letters, digits and _, at most 48, no digit first\n");
         return EXIT_USAGE;
     }
     if (mkdir(name, 0777) && errno != EEXIST) {
@@ -110,10 +109,9 @@ static int new_file(size_t kind, const char *name)
 {
     char file[80];
     if (!good_file_name(name)) {
-        fprintf(stderr,
-                "error: '%.60s' cannot name a file\n  = use letters, digits, _, - and ., at most 48, a letter or digit "
-                "first; .cfg is added%s\n",
-                name, strchr(name, '/') ? ", and the file is made in the folder that you are in" : "");
+        out_line(stderr, "error: '%s' cannot name a file", name);
+        fprintf(stderr, "  = use letters, digits, _, - and ., at most 48, a letter or digit first; .cfg is added%s\n",
+                strchr(name, '/') ? ", and the file is made in the folder that you are in" : "");
         return EXIT_USAGE;
     }
     (void)snprintf(file, sizeof file, "%s.cfg", name);

@@ -340,7 +340,7 @@ static int draw(struct drawing *w)
     w->p.unicode = cli_unicode(&w->o);
     if (!rc) rc = plot_and_tell(doc, &w->p, "wakebal plot");
     if (!rc && w->p.base && w->p.format != PLOT_TERMINAL && !w->o.quiet)
-        fprintf(stderr, "Picture: %s.%s (with .gp and .dat)\n", w->p.base, plot_format_name[w->p.format]);
+        out_line(stderr, "Picture: %s.%s (with .gp and .dat)", w->p.base, plot_format_name[w->p.format]);
     json_decref(doc);
     return rc;
 }

@@ -95,7 +95,7 @@ static int show(const struct cli_options *o, struct results *x)
 {
     const struct replay_result *r = x->r;
     if (!o->export_json || *o->export_json != '-' || o->export_json[1]) {
-        out_line("%s on \"%s\": %.3f ms, recorded %.3f ms%s", x->kernel, x->machine, ms(r->length_ns),
+        out_line(stdout, "%s on \"%s\": %.3f ms, recorded %.3f ms%s", x->kernel, x->machine, ms(r->length_ns),
                  ms(x->m->length_ns), r->finished ? "" : " (did not finish)");
         print_tasks(x->m, r);
     }

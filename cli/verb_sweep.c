@@ -14,6 +14,7 @@
 #include "exit_code.h"
 #include "exp_costs.h"
 #include "exp_format.h"
+#include "output.h"
 #include "preflight.h"
 #include "registry.h"
 #include "run_parts.h"
@@ -361,7 +362,10 @@ static int report(struct sweep *w)
     if (!rc) rc = study_write_manifest(&w->o, w->result, w->manifest);
     bool one = w->result->n == 1 && !wb_axes_count(w->axes);
     if (!data_on_stdout) (one ? run_print_summary : run_print_sweep)(&v);
-    if (!data_on_stdout && !w->o.quiet) printf("\nSaved %s.  Try: wakebal compare %s OTHER.db\n", w->path, w->path);
+    if (!data_on_stdout && !w->o.quiet) {
+        printf("\n");
+        out_line(stdout, "Saved %s.  Try: wakebal compare %s OTHER.db", w->path, w->path);
+    }
     if (rc) return rc;
     rc = run_check_expectations(&v, w->d);
     return rc ? rc : goal_missed(w->result) ? EXIT_PRECISION : EXIT_FINE;

@@ -2,6 +2,7 @@
 # Outputs that would destroy something, and names that would do something: refused or harmless, and said in plain letters.
 . "$(dirname "$0")/lib_experiment.sh"
 cd "$tmp" || exit 2
+short="-r 2 --duration 20ms --warmup none"
 
 # An export may not replace the study that it comes from, under whatever name.
 mkdir in
@@ -83,6 +84,32 @@ list "$evil"
 "$evil"
 L
 [ $n = 27 ] || fail "$n commands"
+
+# Nor do the lines that say what was made.
+evil=$(printf 'e\033[31m\302\2331m')
+n=0
+$w import "$WB_SOURCE_DIR/tests/traces/guest_612_2s2c2t.txt" -q -o "$evil.cfg"
+while IFS= read -r words; do
+    eval "$w $words" >out 2>err </dev/null || fail "exit $?: $words"
+    LC_ALL=C grep -aqP '[\x01-\x08\x0b-\x1f]|\xc2[\x80-\x9f]' out err && fail "control characters of a name of its own: $words"
+    n=$((n + 1))
+done <<'L'
+run pipe $short --trace -o "$evil.trace"
+run pipe $short --export-json "$evil.json" --manifest "$evil.manifest"
+sweep pipe $short -o "$evil.db"
+sweep pipe $short -o "$evil.2.db" --vary workload.message=1KiB,2KiB
+merge -o "$evil.3.db" "$evil.db"
+compare "$evil.db" "$evil.json"
+report "$evil.json" -o "$evil.html"
+rerun "$evil.manifest"
+import "$WB_SOURCE_DIR/tests/traces/guest_612_2s2c2t.txt" -o "$evil.i.cfg"
+check "$evil.cfg"
+fmt "$evil.cfg"
+topology --synthetic "pu:2" -o "$evil.m.cfg"
+L
+[ $n = 12 ] || fail "$n commands that make something"
+code 2 $w new scenario "$evil"
+LC_ALL=C grep -aqP '[\x01-\x08\x0b-\x1f]|\xc2[\x80-\x9f]' "$tmp/err" && fail "control characters of a name that is refused"
 
 # Two programs, one output: the later wins, and it is whole.
 for i in 1 2 3; do
