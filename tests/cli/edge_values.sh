@@ -155,7 +155,7 @@ ONCE = [
     ("ule.cfg", "refused", [("kernel.noise[0].gap", "table(1 ms:1, 2000 s:1)")]),
     ("ule.cfg", None, [("kernel.noise[0].cost", "lognormal(1 s, 100000 %)")]),   # no segment holds what is drawn
     ("cfs.cfg", None, [("kernel.domains[0].smt_gain", "1")]), # a thread worth nothing: a division by zero
-    ("eevdf.cfg", None, [("kernel.path.scan_runqueue", "1 s"), ("machine.topology", "pack:8 core:16 pu:1")]), # once for each CPU
+    ("eevdf.cfg", None, [("kernel.path.scan_runqueue", "1 s"), ("machine.topology", "pack:2 [numa] core:64 pu:1")]), # once for each CPU
     ("eevdf.cfg", None, [("kernel.path.mutex_spin_on_owner", "0 ns")]), # looks without end in no time
     ("ule.cfg", None, [("workload[2].think", "100 s"), ("workload[3].think", "100 s"), ("workload[4].think", "100 s"), ("run.duration", "300 ms")]),
 ]
