@@ -3,7 +3,7 @@
  *
  * So they are one segment of many looks, long enough to end after whatever the others do next. What a look could see
  * changes in few places: the lock is released, a spinner before this one leaves, the owner leaves its CPU, somebody
- * needs this CPU. Those call looks_*(), which cut the segment at the first look that comes after that place in the
+ * needs this CPU. Those call looks_...(), which cut the segment at the first look that comes after that place in the
  * order of events. A cut too many does no harm: a look that sees nothing is followed by others.
  *
  * Looks end at multiples of their length before the end of the segment, so an interrupt, which stops the segment for a
@@ -65,19 +65,8 @@ static void cut(struct wb_sim *s, struct wb_cpu *c)
     cpu_shorten(s, c, runs, rest);
 }
 
-void looks_lock_changes(struct wb_sim *s, const struct wb_sleeplock *l)
+void looks_cut(struct wb_sim *s, const struct wb_sleeplock *l, const struct wb_task *t, const struct wb_cpu *c)
 {
-    for (struct wb_cpu *c = s->lookers; c; c = c->look.next)
-        if (c->look.lock == l) cut(s, c);
-}
-
-void looks_owner_leaves(struct wb_sim *s, const struct wb_task *t)
-{
-    for (struct wb_cpu *c = s->lookers; c; c = c->look.next)
-        if (c->look.lock->owner == t) cut(s, c);
-}
-
-void looks_cpu_needed(struct wb_sim *s, struct wb_cpu *c)
-{
-    if (c->look.lock) cut(s, c);
+    for (struct wb_cpu *w = s->lookers; w; w = w->look.next)
+        if (w->look.lock == l || w == c || (t && w->look.lock->owner == t)) cut(s, w);
 }

@@ -151,7 +151,6 @@ struct wb_cpu {
     struct wb_seg seg[3]; /* by enum wb_level */
     struct wb_exec irq, softirq;
     struct spinning spin[3]; /* by enum wb_level: who is interrupted goes on spinning */
-    struct looking look;
     uint64_t irq_stack[IRQ_STACK_BYTES / 8], softirq_stack[IRQ_STACK_BYTES / 8];
     struct wb_exec *irq_below, *softirq_below;
     struct wb_task *switch_prev; /* whom the switch under way leaves */
@@ -169,6 +168,7 @@ struct wb_cpu {
     uint16_t balance[3];   /* by enum wb_level: number of its pass under way */
     uint64_t smt_load_ppm; /* what it puts on its siblings */
     sim_time acct[WB_CAT_N];
+    struct looking look;
 };
 
 struct kernel_profile {
@@ -442,9 +442,19 @@ uint32_t looks_begin(struct wb_exec *x, const struct wb_sleeplock *l, uint32_t a
 void looks_end(struct wb_exec *x);
 /* The next look of who looks shall be one of its own, because it may see: that l, or who is first in its queue of
  * spinners, has changed; that t has left its CPU; that somebody wants CPU c. */
-void looks_lock_changes(struct wb_sim *s, const struct wb_sleeplock *l);
-void looks_owner_leaves(struct wb_sim *s, const struct wb_task *t);
-void looks_cpu_needed(struct wb_sim *s, struct wb_cpu *c);
+void looks_cut(struct wb_sim *s, const struct wb_sleeplock *l, const struct wb_task *t, const struct wb_cpu *c);
+static inline void looks_lock_changes(struct wb_sim *s, const struct wb_sleeplock *l)
+{
+    if (WB_UNLIKELY(s->lookers)) looks_cut(s, l, NULL, NULL);
+}
+static inline void looks_owner_leaves(struct wb_sim *s, const struct wb_task *t)
+{
+    if (WB_UNLIKELY(s->lookers)) looks_cut(s, NULL, t, NULL);
+}
+static inline void looks_cpu_needed(struct wb_sim *s, const struct wb_cpu *c)
+{
+    if (WB_UNLIKELY(s->lookers)) looks_cut(s, NULL, NULL, c);
+}
 
 /* ---- others ---- */
 void push_first(struct wb_exec *x);                  /* what a new task runs before its program */
