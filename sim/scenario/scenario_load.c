@@ -428,6 +428,37 @@ static const char *locate(struct wb_scenario *s, const char *name, bool *fragmen
     return NULL;
 }
 
+/* Does a line `kind = "NAME"` stand in the text? */
+static bool says_kind(const char *text, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *p = strstr(text, "\nkind"); p; p = strstr(p + 1, "\nkind")) {
+        const char *value = p + 5 + strspn(p + 5, " =");
+        if (*value == '"' && !strncmp(value + 1, name, len) && value[len + 1] == '"') return true;
+    }
+    return false;
+}
+
+/* A kind where a name is wanted: the fragment of that kind that is ready to run; NULL when there is none. */
+static const char *ready_of_kind(struct wb_scenario *s, const char *name)
+{
+    size_t n;
+    const char *fix = NULL, *why = NULL;
+    char **names = wb_scenario_list("workloads", &n);
+    for (size_t i = 0; i < n && !fix; i++) {
+        const char *path = find_file(&s->arena, s->reader, s->search, s->only_folder, NULL, names[i], "workloads");
+        char *text = NULL;
+        size_t len;
+        if (!path || s->reader->read(s->reader->ctx, path, &text, &len, &why) < 0) continue;
+        if (says_kind(text, name))
+            fix = scan_printf(&s->arena, "'%.100s' is a kind; ready to run is '%s'   (wakebal list workloads)", name,
+                              names[i]);
+        free(text);
+    }
+    wb_scenario_list_free(names);
+    return fix;
+}
+
 static void not_found(struct wb_scenario *s, const char *name, struct wb_diag *d)
 {
     const char *fix = s->only_folder ? NULL : suggest_file(&s->arena, name, "cases"), *why = NULL;
@@ -444,6 +475,8 @@ static void not_found(struct wb_scenario *s, const char *name, struct wb_diag *d
     for (size_t i = 0; i < WB_ARRAY_SIZE(parts); i++)
         if (find_file(&s->arena, s->reader, s->search, s->only_folder, NULL, name, parts[i][0]))
             fix = scan_printf(&s->arena, "'%.200s' is a %s", name, parts[i][1]);
+    const char *ready = s->only_folder ? NULL : ready_of_kind(s, name);
+    if (ready) fix = ready;
     wb_diag_add(d, WB_ERROR, "E141", (struct wb_place){0}, fix, "no scenario or file named '%.200s'", name);
 }
 

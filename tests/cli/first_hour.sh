@@ -99,6 +99,12 @@ hasnt "$tmp/out" "W014"
 code 0 $w run pipe -m smp2 -k linux-6.18 --duration 50ms
 hasnt "$tmp/out" "W012"
 
+# A kind, as the summary names it.
+code 3 $w run pipe_bw
+has "$tmp/err" "'pipe_bw' is a kind; ready to run is 'bw_pipe'"
+code 3 $w run pipe_latency
+has "$tmp/err" "ready to run is 'lat_pipe'"
+
 # The line of the real tool, typed after our verb.
 code 2 $w run hackbench 10 process 100
 has "$tmp/err" "--set 'workload.from_cmd=hackbench 10 process 100'"
