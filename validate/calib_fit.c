@@ -128,6 +128,8 @@ struct fit {
     uint32_t first, free;     /* its unknowns */
     uint32_t target, targets; /* figures of this stage */
     double base[KEYS_MAX];    /* cost of each key of the factors, in order of the table */
+    double in_switch;         /* of context_switch and switch_mm together, what probes of its own tell: ps */
+    double switch_base;       /* those two, of the base profile */
     double step;              /* of derivatives */
     bool both_sides;          /* they are taken of both */
     bool failed;
@@ -156,6 +158,23 @@ static double within_reach(size_t i, double x)
     return fmax(fmin(x, from + REACH), from - REACH);
 }
 
+#define SWITCH_LEAST 0.05 /* of what is no register and no way back */
+
+static bool is_switch(const char *key)
+{
+    return !strcmp(key, "kernel.path.context_switch") || !strcmp(key, "kernel.path.switch_mm");
+}
+
+/* Cost of a key, the k-th of the list, by its factor. A switch of the base profile holds the saving of user registers
+ * and the way back to user mode. Where these are measured they are taken out of it, so that schedule() and picking keep
+ * their share of the whole: what comes before the clock is read, and what after it. */
+static double cost_by(const struct fit *f, const char *key, size_t k, double factor)
+{
+    double cost = f->base[k] * factor;
+    if (f->in_switch <= 0 || !is_switch(key)) return cost;
+    return cost * fmax(1 - f->in_switch / (f->switch_base * factor), SWITCH_LEAST);
+}
+
 /* One setting: what the key may be of `cost`, in base units. */
 static void put_setting(const struct fit *f, struct wb_override *set, char *key, char *value, double cost)
 {
@@ -174,7 +193,7 @@ static size_t settings(const struct fit *f, const gsl_vector *x, struct wb_overr
         double v = exp(within_reach(i, is_free ? gsl_vector_get(x, i - f->first) : f->x[i]));
         for (const char *at = unknowns[i].keys; next_key(&at, key[n], 72); k++) {
             if (f->base[k] <= 0 && !unknowns[i].ns) continue;
-            put_setting(f, &set[n], key[n], value[n], unknowns[i].ns ? v * 1e3 : f->base[k] * v);
+            put_setting(f, &set[n], key[n], value[n], unknowns[i].ns ? v * 1e3 : cost_by(f, key[n], k, v));
             n++;
         }
         if (!strcmp(unknowns[i].keys, "machine.ipi.send")) {
@@ -309,6 +328,13 @@ static void remember_costs(struct fit *f)
     for (size_t i = 0; i < UNKNOWNS; i++)
         for (const char *at = unknowns[i].keys; next_key(&at, key, sizeof key); k++)
             f->base[k] = unknowns[i].ns ? 1 : calib_sim_cost(f->sim, key);
+    static const char *const measured[] = {"kernel.path.switch_fpu_prepare", "kernel.path.exit_to_user_mode_loop"};
+    f->switch_base =
+        calib_sim_cost(f->sim, "kernel.path.context_switch") + calib_sim_cost(f->sim, "kernel.path.switch_mm");
+    for (size_t i = 0; i < WB_ARRAY_SIZE(measured); i++) {
+        const struct calib_row *r = calib_find(f->c, measured[i]);
+        if (r) f->in_switch += r->value;
+    }
 }
 
 /* Place of the first key of unknown i in the list of base costs. */
@@ -339,18 +365,20 @@ static void put_rows(struct fit *f, size_t i, double x, double se)
         struct calib_row *r = (struct calib_row *)(uintptr_t)calib_find(f->c, key);
         if (!u->ns && f->base[k] <= 0) continue; /* this kernel has no such function */
         if (!r) r = calib_add(f->c, key, unit_of(key));
-        double cost = u->ns ? 1e3 : f->base[k];
         bool untold = se > UNTOLD * u->prior;
         r->fitted = true;
         r->assumed = untold;
-        r->value = cost * exp(x);
-        r->lo = cost * exp(x - 1.96 * se);
-        r->hi = cost * exp(x + 1.96 * se);
+        double factor[] = {exp(x - 1.96 * se), exp(x), exp(x + 1.96 * se)}, cost[3];
+        for (int j = 0; j < 3; j++) cost[j] = u->ns ? 1e3 * factor[j] : cost_by(f, key, k, factor[j]);
+        r->lo = cost[0];
+        r->value = cost[1];
+        r->hi = cost[2];
         if (u->ns)
             snprintf(r->method, sizeof r->method, "fitted by simulating the probe: %s", u->method);
         else
-            snprintf(r->method, sizeof r->method, "fitted by simulating the probes: %s, %.3g times the %s%s", u->method,
-                     exp(x), unit_of(key) == WB_UNIT_RATE ? "string moves" : "base profile's",
+            snprintf(r->method, sizeof r->method, "fitted by simulating the probes: %s, %.3g times the %s%s%s",
+                     u->method, exp(x), unit_of(key) == WB_UNIT_RATE ? "string moves" : "base profile's",
+                     f->in_switch > 0 && is_switch(key) ? ", less registers and return" : "",
                      untold ? "; the probes hardly tell it" : "");
     }
 }

@@ -248,6 +248,21 @@ static void put_wait(struct calib *c, const struct probe_set *p)
     }
 }
 
+/* User registers saved as a task is switched out, and its way back to user mode, beyond what any call pays for that. */
+static void put_return(struct calib *c, const struct probe_set *p)
+{
+    static const struct {
+        const char *figure, *key;
+    } part[] = {{"switched_save", "kernel.path.switch_fpu_prepare"},
+                {"switched_return", "kernel.path.exit_to_user_mode_loop"}};
+    for (size_t i = 0; i < WB_ARRAY_SIZE(part); i++) {
+        const struct probe_figure *f = figure_of(p, part[i].figure);
+        if (!f) continue;
+        put_time(c, part[i].key, f, 1, 0);
+        snprintf(c->row[c->n - 1].method, sizeof c->row[0].method, "%s; median of %u", probe_method(f->name), f->n);
+    }
+}
+
 static void put_pages(struct calib *c, const struct probe_set *p)
 {
     static const struct {
@@ -366,6 +381,7 @@ void calib_direct(struct calib *c, const struct probe_set *p)
     put_syscall(c, p);
     put_calls(c, p);
     put_life(c, p);
+    put_return(c, p);
     put_pages(c, p);
     put_footprint(c, p);
     put_timer(c, p);

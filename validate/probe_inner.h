@@ -45,6 +45,7 @@ probe_fn probe_transfer, probe_transfer_again, probe_dirty, probe_shared; /* pro
 probe_fn probe_calls, probe_loops, probe_sides, probe_pages, probe_life;  /* probe_call.c */
 probe_fn probe_timer, probe_queueing;                                     /* probe_wait.c */
 probe_fn probe_cold;                                                      /* probe_cold.c */
+probe_fn probe_return;                                                    /* probe_return.c */
 probe_fn probe_local_echo, probe_socket_echo;                             /* probe_wake.c */
 probe_fn probe_far_echo, probe_awake_echo;                                /* probe_wake.c */
 

@@ -594,6 +594,7 @@ static enum wb_ret preempted_step(struct wb_exec *x, void *frame)
         f->h.line = 0;
         return WB_AGAIN;
     }
+    if (f->h.note && x->task->switched) charge_return(x);
     WB_FLUSH(x, f);
     *x->seg = (struct wb_seg){
         .nparts = f->nparts, .state = f->state, .joined = f->joined, .stage = f->stage, .cpu = cpu_of(x)};

@@ -69,6 +69,8 @@ const struct fn_def profile_fn[WB_FN_SIM_N] = {
     [WB_FN_NOISE] = {"background_irq", WB_CAT_NOISE},
     [WB_FN_TICK_STOP] = {"tick_nohz_stop", WB_CAT_IDLE_ENTRY},
     [WB_FN_TICK_RESTART] = {"tick_nohz_restart", WB_CAT_IDLE_EXIT},
+    [WB_FN_FPU_SAVE] = {"switch_fpu_prepare", WB_CAT_SCHED},
+    [WB_FN_EXIT_LOOP] = {"exit_to_user_mode_loop", WB_CAT_SCHED},
     [WB_FN_SET_AFFINITY] = {"sched_setaffinity", WB_CAT_SYSCALL},
 };
 

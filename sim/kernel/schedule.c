@@ -134,6 +134,7 @@ static void finish_switch(struct wb_exec *x)
 static void charge_switch(struct wb_exec *x, const struct wb_task *next)
 {
     wb_charge_fn(x, WB_FN_CONTEXT_SWITCH);
+    if (!x->task->switched && x->task->mm) wb_charge_fn(x, WB_FN_FPU_SAVE);
     footprint_switch(x, next);
     if (next->mm && next->mm != cpu_of(x)->active_mm) {
         wb_charge_fn(x, WB_FN_SWITCH_MM);
@@ -175,6 +176,7 @@ static enum wb_ret sched_step(struct wb_exec *x, void *frame)
             count_switch(x, rq, f->next);
             WB_YIELD_(f, WB_SWITCH);
             finish_switch(x);
+            x->task->switched = true;
         }
         if (!x->sim->k.switch_unlocked || f->next == x->task) {
             /* Unlocked switches have dropped it already, unless nothing was switched. */
@@ -259,18 +261,37 @@ void wb_yield(struct wb_exec *x)
     (void)WB_PUSH(x, yield_step, struct simple);
 }
 
-enum { LEAVE_CHARGED = 60001 };
+/* Who was switched to returns to user mode the long way, once: work was left for it (the restartable sequence, its
+ * CPU), its registers are loaded (6.18 kernel/entry/common.c exit_to_user_mode_loop, arch/x86 switch_fpu_return), and
+ * what user mode needs has gone cold. Who sleeps again before it returns does not pay, nor are its registers saved
+ * again (switch_fpu_prepare: not while TIF_NEED_FPU_LOAD is set). */
+void charge_return(struct wb_exec *x)
+{
+    x->task->switched = false;
+    wb_charge_fn(x, WB_FN_EXIT_LOOP);
+}
+
+/* The way out comes after the last look at need_resched, with interrupts off (2.6 ret_from_sys_call and work_pending,
+ * 6.18 exit_to_user_mode_prepare; FreeBSD doreti): who is preempted there pays it when it goes on, and one that comes
+ * in meanwhile preempts in user mode. */
+static void leave(struct wb_exec *x)
+{
+    if (x->task->switched) charge_return(x);
+    wb_charge_fn(x, WB_FN_SYSCALL_EXIT);
+    footprint_call(x);
+}
+
+enum { LEAVE_FLUSHED = 60001 };
 
 static enum wb_ret leave_step(struct wb_exec *x, void *frame)
 {
     struct simple *f = frame;
     WB_BEGIN(f);
-    wb_charge_fn(x, WB_FN_SYSCALL_EXIT);
-    footprint_call(x);
     x->task->nr_returns++;
     WB_FLUSH(x, f);
-    WB_RESUME(LEAVE_CHARGED);
+    WB_RESUME(LEAVE_FLUSHED);
     while (wb_need_resched(x) || cpu_of(x)->rq.need_resched_lazy) WB_CALL(x, f, wb_schedule(x));
+    leave(x);
     if (x->big == WB_BIG_HELD) {
         WB_SPIN_UNLOCK(x, f, &x->sim->big);
         x->big = WB_BIG_FREE;
@@ -291,15 +312,14 @@ enum wb_ret wb_syscall_leave_now(struct wb_exec *x, const void *frame)
         wb_syscall_leave(x);
         return wb_call_now(x, frame);
     }
-    wb_charge_fn(x, WB_FN_SYSCALL_EXIT);
-    footprint_call(x);
     x->task->nr_returns++;
     bool passed = wb_flush_now(x);
     if (WB_LIKELY(passed && !rq->need_resched && !rq->need_resched_lazy)) {
+        leave(x);
         x->user = 1;
         return WB_DONE;
     }
-    WB_PUSH(x, leave_step, struct simple)->h.line = LEAVE_CHARGED;
+    WB_PUSH(x, leave_step, struct simple)->h.line = LEAVE_FLUSHED;
     return passed ? wb_call_now(x, frame) : WB_RUN;
 }
 

@@ -460,6 +460,7 @@ static inline void looks_cpu_needed(struct wb_sim *s, const struct wb_cpu *c)
 void push_first(struct wb_exec *x);                  /* what a new task runs before its program */
 void task_gone(struct wb_sim *s, struct wb_task *t); /* it has exited and left its CPU */
 void big_lock_push(struct wb_exec *x);    /* biglock.c: take the kernel lock that entering the kernel has asked for */
+void charge_return(struct wb_exec *x);    /* to user mode, of a task that is `switched` */
 void schedule_preempt(struct wb_exec *x); /* schedule() that does not put a sleeper to sleep (PREEMPT_ACTIVE) */
 void engine_stop(struct wb_sim *s);       /* nothing happens any more */
 void by_parts_set(struct wb_cpu *c, enum by_parts why, bool is);

@@ -179,11 +179,15 @@ static void test_pages_and_lines(void **state)
     add(&p, "cold_trip", 320); /* 40 for each half, less two calls */
     add(&p, "page_first_get", 150);
     add(&p, "page_first_put", 140);
+    add(&p, "switched_save", 300);
+    add(&p, "switched_return", 700);
     calib_direct(&c, &p);
     near(calib_find(&c, "kernel.call_lines")->value, 10, 1e-6, "call_lines");
     near(calib_find(&c, "kernel.switch_lines")->value, 20, 1e-6, "switch_lines");
     near(calib_find(&c, "kernel.path.alloc_page_first")->value, 150e3, 1e-6, "alloc_page_first");
     near(calib_find(&c, "kernel.path.free_page_first")->value, 140e3, 1e-6, "free_page_first");
+    near(calib_find(&c, "kernel.path.switch_fpu_prepare")->value, 300e3, 1e-6, "switch_fpu_prepare");
+    near(calib_find(&c, "kernel.path.exit_to_user_mode_loop")->value, 700e3, 1e-6, "exit_to_user_mode_loop");
     char *text = calib_kernel_text(&c, "t");
     assert_non_null(strstr(text, "call_lines = ( 10, \"measured\""));
     assert_non_null(strstr(text, "switch_lines = ( 20, \"measured\""));

@@ -110,6 +110,8 @@ enum wb_fn {
     WB_FN_SET_AFFINITY,
     WB_FN_TICK_STOP,
     WB_FN_TICK_RESTART,
+    WB_FN_FPU_SAVE,
+    WB_FN_EXIT_LOOP,
     WB_FN_SIM_N
 };
 

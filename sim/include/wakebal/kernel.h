@@ -41,6 +41,7 @@ struct wb_task {
     bool in_migrate_list : 1, migrate_exec : 1;
     bool shares_files : 1; /* its table of open files belongs to several threads: calls count references on files */
     bool exiting : 1;      /* in do_exit() (PF_EXITING): its wakeups do not count as sync from 4.16 on */
+    bool switched : 1;     /* switched to since it was in user mode: its user registers are in memory */
     bool killed : 1;       /* a fatal signal is pending: sleeps that signals may end return -EINTR */
     uint16_t owner;        /* workload instance */
     cpu_id cpu;            /* task_cpu(): last or present CPU */
