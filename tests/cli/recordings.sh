@@ -114,7 +114,7 @@ expect 0 'ok' "$w" check "$tmp/pair.cfg"
 "$w" fmt --check "$tmp/pair.cfg" >/dev/null || { echo "FAILED: an import is not laid out as fmt does"; bad=1; }
 expect 0 'replication' "$w" run "$tmp/pair.cfg" -r 1 -k linux-6.12
 # What does not fit a program says how much of it would.
-"$w" run hackbench -m smp2 -k linux-6.12 -q -r 1 --set workload.groups=1 --set workload.loops=300 --seed 7 --trace -o "$tmp/busy.txt" >"$tmp/out" 2>&1
+"$w" run hackbench -m smp2 -k linux-6.12 -q -r 1 --set workload.groups=1 --set workload.loops=1200 --seed 7 --trace -o "$tmp/busy.txt" >"$tmp/out" 2>&1
 expect 3 'too irregular' "$w" import "$tmp/busy.txt" -o "$tmp/busy.cfg"
 window=$(sed -nE 's/.*--window (0\.\.[0-9.]+ms)$/\1/p' "$tmp/out")
 expect 0 'run it: wakebal run' "$w" import "$tmp/busy.txt" --window "${window:-none}" -o "$tmp/busy.cfg"
