@@ -18,7 +18,7 @@ static void count(struct wb_sd *sd, uint32_t pulled)
     sd->newidle_call++;
     sd->newidle_success += pulled;
     if (sd->newidle_call < DICE_SIDES) return;
-    sd->newidle_ratio = sd->newidle_success;
+    sd->newidle_ratio = (uint16_t)WB_MIN(sd->newidle_success, UINT16_MAX); /* more than all sides of the dice */
     sd->newidle_call /= 2;
     sd->newidle_success /= 2;
 }
@@ -27,14 +27,14 @@ bool fair_newidle_lets(struct wb_exec *x, cpu_id cpu, struct wb_sd *sd)
 {
     const struct fair_sim *f = fair_of(x);
     if (!f->bal.newidle_random) return true;
-    if (wb_draw_below(&fair_rq(wb_rq(x->sim, cpu))->bal.dice, DICE_SIDES) <= 1 + sd->newidle_ratio) return true;
+    if (wb_draw_below(&fair_rq(wb_rq(x->sim, cpu))->bal.dice, DICE_SIDES) <= 1u + sd->newidle_ratio) return true;
     count(sd, 0);
     return false;
 }
 
 void fair_newidle_count(const struct fair_sim *f, struct wb_sd *sd, bool pulled)
 {
-    uint32_t weight = 1 + sd->newidle_ratio;
+    uint32_t weight = 1u + sd->newidle_ratio;
     if (f->bal.newidle_random) count(sd, pulled ? (DICE_SIDES + weight / 2) / weight : 0);
 }
 
@@ -47,7 +47,7 @@ void fair_newidle_init(struct wb_sim *s, struct fair_sim *f, const struct wb_con
         WB_FOR_EACH_SD(sd, wb_rq(s, c))
         {
             sd->newidle_call = DICE_BEGIN;
-            sd->newidle_ratio = (uint32_t)(share * DICE_SIDES / 1000000);
+            sd->newidle_ratio = (uint16_t)(share * DICE_SIDES / 1000000);
             sd->newidle_success = sd->newidle_ratio / 2;
         }
     }

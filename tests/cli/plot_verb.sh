@@ -194,8 +194,9 @@ for text in "bandwidth of pipe over time" "bandwidth (GB/s)" "share of time on o
 grep -q "^ *+-*|\** *$" out && fail "a curve on the frame"
 code 0 $w plot pipe $quick --kind cdf --terminal
 for text in "distribution of wake_latency" "share of values not above" "wake_latency (us)"; do has out "$text"; done
+# Its start is a whole number of microseconds.
 code 0 $w plot pipe --kind timeline -o line
-grep -Eq "^set xlabel 'time \(us\) from [0-9]+(\.[0-9]{1,2})? ms'" line.gp || fail "a start that nobody can read: $(grep 'set xlabel' line.gp)"
+grep -Eq "^set xlabel 'time \(us\) from [0-9]+(\.[0-9]{1,3})? ms'" line.gp || fail "a start that nobody can read: $(grep 'set xlabel' line.gp)"
 code 0 $w plot pipe --kind timeline --from 2ms --to 5ms -o line
 awk '/^# wakeups/ { on = 1; next } /^# migr/ { on = 0 } on && /^[0-9]/ { n++ } END { exit n < 3 }' line.dat || fail "no arrows of wakeups"
 code 0 $w plot hogs -q --kind migrations --duration 300ms -m smp16 --terminal

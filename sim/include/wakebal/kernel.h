@@ -310,18 +310,18 @@ struct wb_sd_stats { /* as /proc/schedstat, modulo 2^32 as there: [0] idle, [1] 
 };
 struct wb_sd { /* one per CPU and level */
     const struct wb_sd_level *level;
-    uint32_t flags;
-    uint8_t depth; /* 0 = lowest */
+    uint32_t flags, span_weight;
     const struct wb_cpumask *span;
-    uint32_t span_weight;
     struct wb_sg *groups;    /* ring in order of first CPU, shared by the span */
     uint32_t ngroups, local; /* index of this CPU's group; ring order starts there */
     struct wb_sd *parent, *child;
+    uint8_t depth; /* 0 = lowest */
+    /* policy's own: how often newly idle balancing has paid */
+    uint16_t newidle_call, newidle_ratio;
+    uint32_t newidle_success, nr_balance_failed;
     /* dynamic; times in jiffies unless said */
     uint64_t last_balance, balance_interval_ms;
-    uint32_t nr_balance_failed;
     sim_time max_newidle_cost, next_decay;
-    uint32_t newidle_call, newidle_success, newidle_ratio; /* policy's own: how often newly idle balancing has paid */
     uint64_t cookie[2];
     struct wb_sd_stats *stats; /* shared by the CPUs of the level */
 };
