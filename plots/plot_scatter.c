@@ -194,7 +194,7 @@ static void put_worst(FILE *f, const struct scatter *s, size_t g)
     double step = pow(p->high / p->low, 0.045), last[2] = {NAN, NAN};
     for (size_t i = 0, k = 0; i < n && k < NAMED; i++) {
         if (list[i]->right && i) continue;
-        char *name = plot_text(plot_string(list[i]->of, "name"), s->panels.n > 1 ? 34 : 60);
+        char *name = plot_text(plot_string(list[i]->of, "name"), s->panels.n > 1 ? 24 : 60);
         double x = list[i]->measured[1], y = list[i]->predicted[1];
         bool left = x > sqrt(p->low * p->high);
         /* names do not write over each other */
