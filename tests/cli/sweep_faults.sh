@@ -59,6 +59,14 @@ refused hand.db 3 "is not as it was written"
 cp "$tmp/good.db" "$tmp/moved.db"
 sqlite3 "$tmp/moved.db" "UPDATE run SET replication = 7 WHERE replication = 2 AND point = 1"
 refused moved.db 3 "is not as it was written"
+# More free pages than there are: SQLite itself would notice when it wants one, after it had written others.
+python3 - "$tmp/good.db" "$tmp/free.db" <<'P'
+import sys
+b = bytearray(open(sys.argv[1], "rb").read())
+b[39] ^= 8
+open(sys.argv[2], "wb").write(b)
+P
+refused free.db 3 "is damaged"
 seed=${WB_SWEEP_SEED:-$RANDOM}
 echo "seed $seed"
 python3 - "$tmp/good.db" "$tmp/flip" "$seed" <<'P'

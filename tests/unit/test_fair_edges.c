@@ -210,7 +210,7 @@ static void sched_idle_tasks_join_or_spread(void **state)
         struct wb_sim *s = scene_build(FAIR_6_12, DUALS, "0x0", table[i].set);
         scene_busy(s, "0x1", 0, WB_CLASS_IDLE);
         struct wb_task *wakee = fake_task(s, 1, 0);
-        wakee->klass = table[i].wakee;
+        wakee->klass = (uint8_t)table[i].wakee;
         fair_task(wakee)->is_new = false;
         struct wb_wakeup w = {.task = wakee, .this_cpu = 0, .prev_cpu = 1, .flags = WB_WF_SYNC};
         cpu_id cpu = fair_place_wakeup(fake_exec(s, 0), &w).cpu;
